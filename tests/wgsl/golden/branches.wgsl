@@ -1,0 +1,62 @@
+struct Dispatch {
+  extent_x: u32,
+  extent_y: u32,
+  extent_z: u32,
+  row: u32,
+  base: u32,
+  zero: u32,
+  len0: u32,
+  len1: u32,
+}
+var<immediate> d: Dispatch;
+
+@group(0) @binding(0) var<storage, read> b0: array<f32>;
+@group(0) @binding(1) var<storage, read_write> b1: array<f32>;
+var<private> gid: vec3<u32>;
+
+fn load0(i: u32) -> f32 {
+  if (i >= d.len0) { return 0.0f; }
+  return b0[i];
+}
+
+fn load1(i: u32) -> f32 {
+  if (i >= d.len1) { return 0.0f; }
+  return b1[i];
+}
+
+fn store1(i: u32, v: f32) {
+  if (i >= d.len1) { return; }
+  b1[i] = v;
+}
+
+@compute @workgroup_size(256, 1, 1)
+fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id) local: vec3<u32>, @builtin(local_invocation_index) local_index: u32) {
+  let wg = vec3<u32>(launched.x + launched.y * d.row, 0u, 0u);
+  let at = wg * vec3<u32>(256u, 1u, 1u) + local;
+  if (wg.x > (d.extent_x - 1u) / 256u) { return; }
+  if (at.x >= d.extent_x) { return; }
+  gid = at;
+  let v1 = load0(gid.x);
+  let v3 = v1 > 0.0f;
+  if (v3) {
+    store1(gid.x, v1);
+    let v7 = v1 > 1.0f;
+    if (v7) {
+    }
+  } else {
+    let v12 = v1 < -1.0f;
+    if (v12) {
+      let v14 = -v1;
+      store1(gid.x, v14);
+    } else {
+      store1(gid.x, 0.0f);
+    }
+  }
+  let v21 = v1 == 2.0f;
+  if (v21) {
+    return;
+  }
+  let v25 = load1(gid.x);
+  let v27 = v25 + 1.0f;
+  store1(gid.x, v27);
+}

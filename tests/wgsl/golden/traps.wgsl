@@ -1,0 +1,81 @@
+struct Dispatch {
+  extent_x: u32,
+  extent_y: u32,
+  extent_z: u32,
+  row: u32,
+  base: u32,
+  zero: u32,
+  len0: u32,
+  len1: u32,
+}
+var<immediate> d: Dispatch;
+
+@group(0) @binding(0) var<storage, read> b0: array<u32>;
+@group(0) @binding(1) var<storage, read_write> b1: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> trap_words: array<atomic<u32>, 4>;
+var<private> gid: vec3<u32>;
+
+fn h_trap(site: u32, address: u32, lane: u32) {
+  loop {
+    let r = atomicCompareExchangeWeak(&trap_words[0], 0u, 1u);
+    if (r.exchanged) {
+      atomicStore(&trap_words[1], address);
+      atomicStore(&trap_words[2], site);
+      atomicStore(&trap_words[3], lane);
+      break;
+    }
+    if (r.old_value != 0u) { break; }
+  }
+}
+
+fn load0(i: u32) -> u32 {
+  if (i >= d.len0) { return 0u; }
+  return (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+}
+
+fn store1(i: u32, v: u32) {
+  if (i >= d.len1) { return; }
+  let w = i / 4u;
+  let s = (i % 4u) * 8u;
+  let bits = (v) << s;
+  let keep = ~(255u << s);
+  var old = atomicLoad(&b1[w]);
+  loop {
+    let r = atomicCompareExchangeWeak(&b1[w], old, (old & keep) | bits);
+    if (r.exchanged) { break; }
+    old = r.old_value;
+  }
+}
+
+fn lane_index() -> u32 {
+  return gid.x;
+}
+
+@compute @workgroup_size(256, 1, 1)
+fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id) local: vec3<u32>, @builtin(local_invocation_index) local_index: u32) {
+  let wg = vec3<u32>(launched.x + launched.y * d.row, 0u, 0u);
+  let at = wg * vec3<u32>(256u, 1u, 1u) + local;
+  if (wg.x > (d.extent_x - 1u) / 256u) { return; }
+  if (at.x >= d.extent_x) { return; }
+  gid = at;
+  let v1 = load0(gid.x);
+  let v3 = v1 > 127u;
+  if (v3) {
+    h_trap(0u, gid.x, lane_index());
+    return;
+  }
+  let v7 = load0(gid.x);
+  let v9 = v7 == 0u;
+  if (v9) {
+    h_trap(1u, bitcast<u32>(-1i), lane_index());
+    return;
+  }
+  let v14 = load0(gid.x);
+  let v16 = v14 == 1u;
+  if (v16) {
+    h_trap(2u, 0u, lane_index());
+    return;
+  }
+  let v21 = load0(gid.x);
+  store1(gid.x, v21);
+}

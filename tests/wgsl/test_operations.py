@@ -1,0 +1,222 @@
+"""Every pure operation has its defined result on the device, for run-time and literal operands."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vyre_wgpu as vw
+from tests import scalar_model
+from vyre_wgpu.ir import OPS, DType, Op, TypedLiteral, Value
+from vyre_wgpu.ir.values import operand_row
+
+LOWERED = (vw.bool_, vw.i8, vw.u8, vw.i16, vw.u16, vw.i32, vw.u32, vw.f32)
+BOUNDED_ULP = {Op.DIV: 2.5, Op.SQRT: 2.5, Op.FMA: 1.0}
+
+CASES = [
+    (op, dtype)
+    for op, info in OPS.items()
+    if info.group in ("unary", "binary")
+    for dtype in LOWERED
+    if scalar_model.model(op, dtype) is not None
+]
+
+
+def apply(op: Op, operands: list[Value | TypedLiteral]) -> Value:
+    """Records an operation on values, one at least of which is a kernel value."""
+    first = next(x for x in operands if isinstance(x, Value))
+    recorder = first._recorder
+    rows = [operand_row(recorder, x, x.dtype) for x in operands]
+    row = recorder.operation(op, *rows)
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+def expect_same(op: Op, got: Any, expected: Any, shown: str) -> None:
+    if isinstance(expected, (float, np.floating)):
+        if scalar_model.is_subnormal(expected) and got == 0:
+            return  # drivers may flush
+        distance = scalar_model.ulp_distance(got, expected)
+        zeros_differ = expected == 0 and np.signbit(got) != np.signbit(expected)
+        either_zero = op in (Op.FMIN, Op.FMAX, Op.MINIMUM, Op.MAXIMUM)
+        assert distance <= BOUNDED_ULP.get(op, 0), f"{shown}: {got!r}, expected {expected!r}"
+        assert either_zero or not zeros_differ, f"{shown}: {got!r}, expected {expected!r}"
+    else:
+        assert got == expected, f"{shown}: {got!r}, expected {expected!r}"
+
+
+def is_open(op: Op, operands: tuple[Any, ...]) -> bool:
+    """Whether the table leaves the result open: subnormal operands may be flushed."""
+    return any(scalar_model.is_subnormal(x) for x in operands)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("op", "dtype"), CASES, ids=lambda x: getattr(x, "name", str(x)).lower())
+def test_operation_on_edge_values(op: Op, dtype: DType, backend: Any) -> None:
+    """All pairs of edge values, both from buffers."""
+    info, function = OPS[op], scalar_model.model(op, dtype)
+    assert function is not None
+    edges = scalar_model.edges(dtype)
+    second = vw.u32 if "shift" in info.operands else dtype
+    seconds = scalar_model.edges(second) if info.arity == 2 else [edges[0]]
+    pairs = list(product(edges, seconds))
+    b = vw.ProgramBuilder(f"{info.name}_{dtype}")
+    x, y = b.read("x", dtype), b.read("y", second)
+    i = b.global_id(0)
+    operands = [x[i], y[i]][: info.arity]
+    result = apply(op, list(operands))
+    out = b.output("out", result.dtype, count=x.length)
+    out[i] = result
+    pipe = backend.compile(b.build())
+    columns = list(zip(*pairs, strict=True))
+    arrays = [np.array(columns[0], dtype.numpy), np.array(columns[1], second.numpy)]
+    (got,) = pipe.dispatch(arrays)
+    with np.errstate(all="ignore"):
+        for pair, value in zip(pairs, got.tolist() if dtype is not vw.f32 else got, strict=True):
+            used = pair[: info.arity]
+            if not is_open(op, used):
+                expected = function(dtype, *used)
+                expect_same(op, value, expected, f"{info.name}{used}")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [vw.i32, vw.u32, vw.i8, vw.u16, vw.f32, vw.bool_], ids=str)
+def test_operations_with_literal_operands(dtype: DType, backend: Any) -> None:
+    """Each edge value as a literal second operand, and both operands literals."""
+    edges = scalar_model.edges(dtype)[::3] + scalar_model.edges(dtype)[-2:]
+    ops = [op for op, of in CASES if of is dtype and OPS[op].arity == 2]
+    for op in ops:
+        function = scalar_model.model(op, dtype)
+        assert function is not None
+        second = vw.u32 if "shift" in OPS[op].operands else dtype
+        literals = scalar_model.edges(second)[::3] + scalar_model.edges(second)[-2:]
+        b = vw.ProgramBuilder(f"literal_{OPS[op].name}_{dtype}")
+        x = b.read("x", dtype)
+        i = b.global_id(0)
+        loaded = x[i]
+        folded = TypedLiteral(dtype, dtype.encode(edges[-1]))
+        results = []
+        for value in literals:
+            literal = TypedLiteral(second, second.encode(value))
+            results += [apply(op, [loaded, literal]), literals_only(loaded, op, folded, literal)]
+        out = b.output("out", results[0].dtype, count=x.length * len(results))
+        for k, result in enumerate(results):
+            out[i * len(results) + k] = result
+        b.extent(x.length)
+        (got,) = backend.compile(b.build()).dispatch([np.array(edges, dtype.numpy)])
+        rows = got.reshape(len(edges), len(results))
+        with np.errstate(all="ignore"):
+            for a, row in zip(edges, rows, strict=True):
+                for k, value in enumerate(literals):
+                    shown = f"{OPS[op].name}({a!r}, literal {value!r})"
+                    for first, result in ((a, row[2 * k]), (edges[-1], row[2 * k + 1])):
+                        if not is_open(op, (first, value)):
+                            expected = function(dtype, first, value)
+                            as_python = result if dtype is vw.f32 else result.item()
+                            expect_same(op, as_python, expected, shown)
+
+
+def literals_only(anchor: Value, op: Op, a: TypedLiteral, b: TypedLiteral) -> Value:
+    """An operation whose operands are both literals."""
+    recorder = anchor._recorder
+    rows = [operand_row(recorder, x, x.dtype) for x in (a, b)]
+    row = recorder.operation(op, *rows)
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("source", LOWERED, ids=str)
+def test_casts_on_edge_values(source: DType, backend: Any) -> None:
+    """Each type to each other one; floats saturate, integers truncate or extend."""
+    edges = scalar_model.edges(source)
+    b = vw.ProgramBuilder(f"cast_{source}")
+    x = b.read("x", source)
+    i = b.global_id(0)
+    value = x[i]
+    for target in LOWERED:
+        out = b.output(f"to_{target}", target, count=x.length)
+        out[i] = value.cast(target)
+    outs = backend.compile(b.build()).dispatch([np.array(edges, source.numpy)])
+    for target, out in zip(LOWERED, outs, strict=True):
+        for given, got in zip(edges, out, strict=True):
+            expected = scalar_model.cast(given, source, target)
+            shown = f"{source}({given!r}) as {target}"
+            expect_same(Op.CAST, got if target is vw.f32 else got.item(), expected, shown)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (a, b)
+        for a in LOWERED
+        for b in LOWERED
+        if a.bits == b.bits and a is not b and vw.bool_ not in (a, b)
+    ],
+    ids=str,
+)
+def test_bitcasts_on_edge_values(source: DType, target: DType, backend: Any) -> None:
+    """The bits survive; NaN payloads may not."""
+    edges = scalar_model.edges(source)
+    b = vw.ProgramBuilder(f"bitcast_{source}_{target}")
+    x = b.read("x", source)
+    out = b.output("out", target, count=x.length)
+    i = b.global_id(0)
+    out[i] = x[i].bitcast(target)
+    (got,) = backend.compile(b.build()).dispatch([np.array(edges, source.numpy)])
+    for given, value in zip(edges, got, strict=True):
+        expected = scalar_model.bitcast(given, source, target)
+        if not (source is vw.f32 and np.isnan(given)):
+            shown = f"{source}({given!r}) as bits of {target}"
+            expect_same(Op.BITCAST, value if target is vw.f32 else value.item(), expected, shown)
+
+
+@pytest.mark.gpu
+def test_select_and_fma(backend: Any) -> None:
+    """select takes the second operand where the condition holds; fma within one rounding."""
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal(1000).astype(np.float32)
+    b = vw.ProgramBuilder("select")
+    a = b.read("a", vw.f32)
+    s, f = b.output("s", vw.f32, like=a), b.output("f", vw.f32, like=a)
+    i = b.global_id(0)
+    s[i] = vw.select(a[i] > 0.0, a[i], -1.0)
+    f[i] = vw.fma(a[i], a[i], 2.0)
+    chosen, fused = backend.compile(b.build()).dispatch([x])
+    np.testing.assert_array_equal(chosen, np.where(x > 0, x, np.float32(-1)))
+    np.testing.assert_allclose(fused, x.astype(np.float64) ** 2 + 2, rtol=2e-7)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("through", ["value", "variable", "memory", "expression"])
+def test_no_driver_folds_equal_operands(through: str, backend: Any) -> None:
+    """x - x, x / x, x == x and x * 0 keep their meaning for NaN and infinity, however x is had."""
+    values = np.array([1.0, np.inf, -np.inf, np.nan, 0.0, -2.5], np.float32)
+    b = vw.ProgramBuilder("fold")
+    x = b.read("x", vw.f32)
+    p = b.private("p", vw.f32, 1)
+    out = b.output("out", vw.f32, count=x.length * 5)
+    i = b.global_id(0)
+    v: Any = x[i]
+    w: Any = v
+    if through == "variable":
+        w = b.var("w", vw.f32, v)
+    elif through == "memory":
+        p[0] = v
+        w = p[0]
+    elif through == "expression":
+        v, w = x[i] * 1.5, x[i] * 1.5
+    out[i * 5] = v - w
+    out[i * 5 + 1] = v / w
+    out[i * 5 + 2] = vw.select(v == w, vw.f32(1), 0.0)
+    out[i * 5 + 3] = v * 0.0
+    out[i * 5 + 4] = vw.select(v != w, vw.f32(1), 0.0)
+    b.extent(x.length)
+    (got,) = backend.compile(b.build()).dispatch([values])
+    with np.errstate(all="ignore"):
+        columns = [values - values, values / values, values == values, values * np.float32(0)]
+        columns.append(values != values)
+    expected = np.stack([np.asarray(c, np.float32) for c in columns], axis=1)
+    np.testing.assert_array_equal(got.reshape(-1, 5), expected)

@@ -1,0 +1,10 @@
+"""``python -m vyre_wgpu``: the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""`WgpuBackend`: programs on a GPU, or on a software driver, through wgpu."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import cast
+
+from .. import settings
+from ..errors import InputError
+from ..ir.program import Program
+from ..pipeline.compile import Compiler
+from ..pipeline.counters import Counters
+from ..pipeline.pipeline import WgpuPipeline
+from ..pipeline.submit import Submitter
+from ..runtime.device import Device, open_device
+from ..runtime.info import AdapterInfo
+from ..wgsl.options import CompileOptions
+from .protocol import BackendStats
+from .registry import get_backend
+
+__all__ = ["WgpuBackend"]
+
+_DEFAULT_OPTIONS = CompileOptions()
+
+
+class WgpuBackend:
+    """One device with its compiled programs and buffers. Safe to use from several threads.
+
+    Args:
+        adapter: index of an adapter or a part of its name; None takes ``VYRE_WGPU_ADAPTER``, else
+            the best GPU, else the software driver.
+
+    Raises:
+        NoAdapterError: there is no adapter, or none that matches.
+        UnsupportedFeatureError: the adapter lacks what every dispatch needs.
+        ForkedProcessError: this process was forked from one that used the GPU.
+    """
+
+    def __init__(self, adapter: int | str | None = None) -> None:
+        chosen = settings.current()
+        self._device = open_device(adapter)
+        self._counters = Counters()
+        self._compiler = Compiler(
+            self._device, self._counters, max_entries=chosen.pipelines, dump=chosen.dump_wgsl
+        )
+        self._submitter = Submitter(self._device, self._counters)
+
+    @property
+    def adapter_info(self) -> AdapterInfo:
+        """What it runs on."""
+        return self._device.info
+
+    @property
+    def device(self) -> Device:
+        """The device: its features and limits."""
+        return self._device
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._device.closed
+
+    def compile(self, program: Program, options: CompileOptions | None = None) -> WgpuPipeline:
+        """Compiles a program, or finds it compiled.
+
+        Raises:
+            InputError: an argument of a wrong type.
+            UnsupportedFeatureError: the program needs a feature that the device lacks.
+            LimitError: it exceeds a limit of the device.
+            CompileError: lowering or the driver refused it.
+            DeviceLostError: the backend is closed.
+        """
+        if not isinstance(program, Program):
+            raise InputError(
+                f"{program!r} is not a Program", fix="pass what ProgramBuilder.build() gives"
+            )
+        options = _DEFAULT_OPTIONS if options is None else options
+        if not isinstance(options, CompileOptions):
+            raise InputError(
+                f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
+            )
+        kernel = self._compiler.compile(program, options)
+        return WgpuPipeline(program, options, kernel, self._submitter, _recompile)
+
+    def stats(self) -> BackendStats:
+        """What it did so far."""
+        counts = self._counters.snapshot()
+        storage, staging, groups = self._submitter.statistics()
+        return BackendStats(
+            lowerings=counts.lowerings,
+            modules_created=counts.modules_created,
+            memory_hits=counts.memory_hits,
+            disk_hits=counts.disk_hits,
+            disk_writes=counts.disk_writes,
+            evictions=counts.evictions,
+            bind_groups_created=groups.created,
+            bind_group_hits=groups.hits,
+            buffers_created=storage.created + staging.created,
+            buffer_reuses=storage.reuses + staging.reuses,
+            bytes_pooled=storage.bytes + staging.bytes,
+            dispatches=counts.dispatches,
+            submissions=counts.submissions,
+            traps=counts.traps,
+        )
+
+    def close(self) -> None:
+        """Waits for a running dispatch and frees the device; idempotent.
+
+        Its pipelines raise `DeviceLostError` afterwards.
+        """
+        if not self._device.closed:
+            self._submitter.close()
+            self._compiler.close()
+
+    def __enter__(self) -> WgpuBackend:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = ", closed" if self.closed else ""
+        return f"<WgpuBackend on {self.adapter_info.summary}{state}>"
+
+
+def _recompile(program: Program, options: CompileOptions) -> WgpuPipeline:
+    """Compiles an unpickled pipeline again, on the shared wgpu backend of this process."""
+    return cast(WgpuPipeline, get_backend("wgpu").compile(program, options))

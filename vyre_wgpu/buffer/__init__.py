@@ -1,0 +1,1 @@
+"""Device memory that is used again: storage buffers, staging buffers, bind groups."""

@@ -1,0 +1,269 @@
+"""`BufferPool`: device buffers that are used again instead of made again.
+
+Sizes are rounded up to classes, so that a buffer fits many requests. An idle buffer is kept until
+the byte budget needs its memory; the one idle for longest goes first. Buffers are handed out last
+in, first out: equal sequences of requests get equal buffers, which is what makes bind groups hit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import LimitError, VyreError
+from ..runtime.device import Device
+
+__all__ = [
+    "DEFAULT_BUDGET",
+    "BufferPool",
+    "PoolStatistics",
+    "PooledBuffer",
+    "size_class",
+    "storage_pool",
+]
+
+DEFAULT_BUDGET = 1 << 30
+"""Bytes that a pool may hold beyond what is in use at the moment."""
+
+ALIGNMENT = 16
+MIN_CLASS = 256
+_FINE_ABOVE = 64 * 1024
+
+
+def size_class(nbytes: int, limit: int) -> int:
+    """The size of the buffer that serves a request.
+
+    Powers of two from 256 bytes to 64 KiB, above that quarter steps between them, so that less than
+    a quarter of the request is wasted. Multiples of 16. No class lies above the limit: the last one
+    is the limit itself.
+
+    Args:
+        nbytes: bytes asked for, 0 or more.
+        limit: largest size allowed.
+
+    Raises:
+        LimitError: more than the limit (rounded down to a multiple of 16) is asked for.
+    """
+    largest = limit - limit % ALIGNMENT
+    if nbytes > largest:
+        raise LimitError(
+            f"a buffer of {nbytes} bytes is above the limit of {largest} bytes",
+            fix="use smaller arrays",
+        )
+    if nbytes <= MIN_CLASS:
+        size = MIN_CLASS
+    else:
+        bits = (nbytes - 1).bit_length()
+        step = 1 << (bits if nbytes <= _FINE_ABOVE else bits - 3)
+        size = -(-nbytes // step) * step
+    return min(size, largest)
+
+
+@dataclass(slots=True, eq=False)
+class PooledBuffer:
+    """A buffer lent by a pool.
+
+    Attributes:
+        id: its number, never given to another buffer.
+        size: its bytes, the size class.
+        wgpu: wgpu's buffer.
+        in_use: lent at the moment; the pool's to change.
+    """
+
+    id: int
+    size: int
+    wgpu: Any
+    in_use: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatistics:
+    """Counters of a pool; the first three only grow.
+
+    Attributes:
+        created: buffers made.
+        reuses: requests served by a buffer made before.
+        evictions: idle buffers destroyed to stay in the budget.
+        buffers: buffers that exist.
+        bytes: bytes of the buffers that exist.
+        idle_bytes: bytes of those not lent.
+    """
+
+    created: int = 0
+    reuses: int = 0
+    evictions: int = 0
+    buffers: int = 0
+    bytes: int = 0
+    idle_bytes: int = 0
+
+
+class BufferPool:
+    """Lends buffers of one usage. Safe to use from several threads.
+
+    Args:
+        create: makes a buffer of a size in bytes; what it returns has ``destroy()``.
+        limit: largest buffer in bytes.
+        budget: bytes to hold at most; what is in use counts, but is never taken away.
+        on_destroy: told the id of each buffer that is destroyed.
+    """
+
+    def __init__(
+        self,
+        create: Callable[[int], Any],
+        *,
+        limit: int,
+        budget: int = DEFAULT_BUDGET,
+        on_destroy: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._create = create
+        self._limit = limit
+        self._budget = budget
+        self._on_destroy = on_destroy
+        self._lock = threading.RLock()
+        self._ids = itertools.count(1)
+        self._live: dict[int, PooledBuffer] = {}
+        self._idle: OrderedDict[int, PooledBuffer] = OrderedDict()  # idle for longest first
+        self._by_size: dict[int, list[PooledBuffer]] = {}  # the same buffers, in the same order
+        self._bytes = self._idle_bytes = 0
+        self._created = self._reuses = self._evictions = 0
+        self._closed = False
+
+    @property
+    def limit(self) -> int:
+        """The largest request in bytes."""
+        return self._limit - self._limit % ALIGNMENT
+
+    def acquire(self, nbytes: int) -> PooledBuffer:
+        """Lends a buffer of at least so many bytes; its content is whatever was there.
+
+        Raises:
+            LimitError: above the limit, or the device is out of memory.
+            VyreError: the pool is closed.
+        """
+        size = size_class(nbytes, self._limit)
+        with self._lock:
+            if self._closed:
+                raise VyreError("the buffer pool is closed", fix="open a new backend")
+            same = self._by_size.get(size)
+            if same:
+                buffer = same.pop()
+                del self._idle[buffer.id]
+                self._idle_bytes -= size
+                self._reuses += 1
+                buffer.in_use = True
+                return buffer
+            self._evict(self._budget - size)
+            buffer = PooledBuffer(next(self._ids), size, self._make(size))
+            self._live[buffer.id] = buffer
+            self._bytes += size
+            self._created += 1
+            return buffer
+
+    def release(self, buffer: PooledBuffer) -> None:
+        """Takes a buffer back. Release in the reverse order of acquisition.
+
+        Raises:
+            VyreError: it is not lent: released before, or another pool's.
+        """
+        with self._lock:
+            self._take_back(buffer)
+            if self._closed:
+                self._destroy(buffer)
+                return
+            self._idle[buffer.id] = buffer
+            self._by_size.setdefault(buffer.size, []).append(buffer)
+            self._idle_bytes += buffer.size
+            self._evict(self._budget)
+
+    def discard(self, buffer: PooledBuffer) -> None:
+        """Takes a buffer back and destroys it: its state is not known.
+
+        Raises:
+            VyreError: as `release`.
+        """
+        with self._lock:
+            self._take_back(buffer)
+            self._destroy(buffer)
+
+    def trim(self, nbytes: int = 0) -> None:
+        """Destroys idle buffers until the pool holds no more than so many bytes."""
+        with self._lock:
+            self._evict(nbytes)
+
+    def close(self) -> None:
+        """Destroys all idle buffers, and those lent when they come back. Idempotent."""
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._destroy(self._oldest())
+
+    def statistics(self) -> PoolStatistics:
+        """The counters now."""
+        with self._lock:
+            return PoolStatistics(
+                self._created,
+                self._reuses,
+                self._evictions,
+                len(self._live),
+                self._bytes,
+                self._idle_bytes,
+            )
+
+    def _make(self, size: int) -> Any:
+        try:
+            return self._create(size)
+        except LimitError:
+            if not self._idle:
+                raise
+            self._evict(0)  # idle buffers may be what the memory went to
+            return self._create(size)
+
+    def _take_back(self, buffer: PooledBuffer) -> None:
+        if self._live.get(buffer.id) is not buffer:
+            raise VyreError(f"buffer {buffer.id} does not belong to this pool or is destroyed")
+        if not buffer.in_use:
+            raise VyreError(f"buffer {buffer.id} is released twice")
+        buffer.in_use = False
+
+    def _evict(self, budget: int) -> None:
+        while self._bytes > budget and self._idle:
+            self._destroy(self._oldest())
+            self._evictions += 1
+
+    def _oldest(self) -> PooledBuffer:
+        _, buffer = self._idle.popitem(last=False)
+        self._by_size[buffer.size].pop(0)
+        self._idle_bytes -= buffer.size
+        return buffer
+
+    def _destroy(self, buffer: PooledBuffer) -> None:
+        del self._live[buffer.id]
+        self._bytes -= buffer.size
+        self._on_destroy(buffer.id)
+        buffer.wgpu.destroy()
+
+
+def storage_pool(
+    device: Device, on_destroy: Callable[[int], None], budget: int = DEFAULT_BUDGET
+) -> BufferPool:
+    """A pool of storage buffers which can be bound whole, written and read back.
+
+    Args:
+        device: whose memory it is.
+        on_destroy: told the id of each buffer that is destroyed.
+        budget: bytes to hold at most.
+    """
+    import wgpu
+
+    usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+
+    def create(size: int) -> Any:
+        with device.reporting(f"making a storage buffer of {size} bytes"):
+            return device.wgpu.create_buffer(label="vyre_wgpu storage", size=size, usage=usage)
+
+    limit = min(device.limits.max_binding_size, device.limits.max_buffer_size)
+    return BufferPool(create, limit=limit, budget=budget, on_destroy=on_destroy)

@@ -1,0 +1,103 @@
+"""`main`: picks the command, and turns whatever ends it into an exit status and one message.
+
+A command is a module with ``register(commands)``, which adds its parser and sets ``run`` to a
+function of the parsed arguments that returns the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import VyreError
+from . import demo
+
+__all__ = ["main"]
+
+PROGRAM = "vyre-wgpu"
+COMMANDS = (demo,)
+
+FAILED = 1
+INTERRUPTED = 130
+"""What a shell reports for a program that SIGINT ended."""
+PIPE_CLOSED = 141
+"""What a shell reports for a program that SIGPIPE ended."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit status.
+
+    0: success. 1: an error, said in one message on standard error, or a check that failed. 2: wrong
+    usage. 130: interrupted. 141: standard output was closed early. User mistakes give no traceback.
+
+    Args:
+        argv: the arguments without the program's name; those of the process if None.
+    """
+    try:
+        _escape_what_cannot_be_encoded()
+        status = _run(argv)
+        if sys.stdout is not None:
+            # Here, not at interpreter exit, where a closed pipe could no longer be caught.
+            sys.stdout.flush()
+        return status
+    except VyreError as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes once more at exit, which must not meet the closed pipe.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        return PIPE_CLOSED
+    except OSError as error:
+        return _fail(str(error))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    parser = _parser()
+    try:
+        args = parser.parse_args(argv)
+    except SystemExit as leaving:  # --help, or wrong usage that argparse has already explained
+        return leaving.code if isinstance(leaving.code, int) else 2
+    if args.version:
+        print(f"{PROGRAM} {__version__}")
+        return 0
+    if args.run is None:
+        parser.print_help(sys.stderr)
+        return 2
+    status: int = args.run(args)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Portable GPU compute: look at, check and run GPU programs.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command in COMMANDS:
+        command.register(commands)
+    return parser
+
+
+def _escape_what_cannot_be_encoded() -> None:
+    """File names may hold any character; a terminal that lacks one shows an escape instead."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _fail(message: str) -> int:
+    _complain(f"error: {message}")
+    return FAILED
+
+
+def _complain(message: str) -> None:
+    if sys.stderr is not None:  # print would take None for standard output
+        print(f"{PROGRAM}: {message}", file=sys.stderr)

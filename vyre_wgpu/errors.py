@@ -1,0 +1,186 @@
+"""Every exception the package raises: what was found, where, and how to fix it.
+
+All of them derive from `VyreError`. Where Python has a built-in class for the same fault
+(`ValueError`, `TypeError`, `TimeoutError`, ...) the exception derives from that too, so callers may
+catch either. This module imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "BoundsTrapError",
+    "CompileError",
+    "DeviceLostError",
+    "DispatchTimeoutError",
+    "DivisionTrapError",
+    "ForkedProcessError",
+    "InputError",
+    "LimitError",
+    "NoAdapterError",
+    "OutputBudgetError",
+    "Problem",
+    "ProgramDecodeError",
+    "SourceLocation",
+    "TrapError",
+    "UnsupportedFeatureError",
+    "ValidationError",
+    "VyreError",
+]
+
+SourceLocation = tuple[str, int]
+"""File name and 1-based line number."""
+
+
+class VyreError(Exception):
+    """Base of every error of this package.
+
+    Args:
+        message: what was found and where, without a final full stop.
+        fix: what to do about it, one sentence; shown after ``Fix:``.
+    """
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.message}. Fix: {self.fix}" if self.fix else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive Exception's own pickling; state does.
+        return _restore, (type(self), self.args, self.__dict__.copy())
+
+
+def _restore(cls: type[VyreError], args: tuple[object, ...], state: dict[str, object]) -> VyreError:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding of the validator.
+
+    Attributes:
+        code: stable rule code, such as ``E201``.
+        message: names the buffer or variable, the expected and the found.
+        fix: one sentence that says what to do.
+        source: where the statement was written, if known.
+    """
+
+    code: str
+    message: str
+    fix: str
+    source: SourceLocation | None = None
+
+    def __str__(self) -> str:
+        where = f" ({self.source[0]}:{self.source[1]})" if self.source else ""
+        return f"{self.code}: {self.message}{where}. Fix: {self.fix}"
+
+
+class ValidationError(VyreError, ValueError):
+    """A program breaks the rules of the IR; `problems` lists every finding."""
+
+    def __init__(self, problems: Sequence[Problem], *, program: str = "") -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        self.program = program
+        count = len(self.problems)
+        head = f"program {program!r}" if program else "program"
+        head += f" has {count} problem{'s' if count != 1 else ''}"
+        super().__init__("\n  ".join([head + ":", *map(str, self.problems)]))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The rule codes, in the order of `problems`."""
+        return tuple(problem.code for problem in self.problems)
+
+
+class ProgramDecodeError(VyreError, ValueError):
+    """Bytes given to `Program.from_bytes` are not a program this version can read."""
+
+
+class CompileError(VyreError):
+    """Lowering, or the shader compiler behind wgpu, refused a valid program."""
+
+
+class UnsupportedFeatureError(VyreError):
+    """The program needs a type, operation or feature which the backend or its adapter lacks."""
+
+
+class LimitError(VyreError):
+    """A program or dispatch exceeds a limit of the adapter; names what and by how much."""
+
+
+class NoAdapterError(VyreError):
+    """No usable GPU adapter, or none that matches the request."""
+
+
+class InputError(VyreError, ValueError, TypeError):
+    """A host input, parameter, size or output destination does not fit the program."""
+
+
+class OutputBudgetError(VyreError):
+    """The outputs would exceed ``DispatchConfig.max_output_bytes``; nothing was dispatched."""
+
+
+class DispatchTimeoutError(VyreError, TimeoutError):
+    """A deadline passed before the device finished."""
+
+
+class DeviceLostError(VyreError):
+    """The device was lost or closed; its buffers are gone, compiled artifacts remain valid."""
+
+
+class ForkedProcessError(VyreError):
+    """A device was used in a child of ``fork()``; start workers with spawn instead."""
+
+
+class TrapError(VyreError):
+    """A kernel executed a trap: the exception a kernel raises.
+
+    Attributes:
+        tag: the tag given to ``b.trap``.
+        address: the integer given to ``b.trap``.
+        lane: the logical lane that trapped, one index for each axis of the extent.
+        source: file and line of the trap statement, if the program carries it.
+        program: the program's name.
+        chunk: index of the chunk in a stream, else None.
+        chunk_offset: elements streamed before the chunk, else None.
+    """
+
+    def __init__(
+        self,
+        tag: str,
+        address: int,
+        lane: tuple[int, ...],
+        *,
+        source: SourceLocation | None = None,
+        program: str = "",
+        chunk: int | None = None,
+        chunk_offset: int | None = None,
+    ) -> None:
+        self.tag = tag
+        self.address = address
+        self.lane = lane
+        self.source = source
+        self.program = program
+        self.chunk = chunk
+        self.chunk_offset = chunk_offset
+        where = f" at {source[0]}:{source[1]}" if source else ""
+        lane_text = str(lane[0]) if len(lane) == 1 else str(lane)
+        super().__init__(
+            f"program {program!r} trapped: {tag!r}, address {address}, lane {lane_text}{where}"
+        )
+
+
+class BoundsTrapError(TrapError, IndexError):
+    """A trap for an access outside a buffer (``CompileOptions(checks="trap")``)."""
+
+
+class DivisionTrapError(TrapError, ZeroDivisionError):
+    """A trap for an integer division by zero (``CompileOptions(checks="trap")``)."""

@@ -1,0 +1,264 @@
+"""Free functions on kernel values: NumPy's name has NumPy's meaning.
+
+Each takes at least one kernel value (or a typed literal beside one); plain numbers among the
+arguments become literals of its type. Floats follow the operation table of the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .ops import OPS, Op
+from .recorder import Recorder
+from .sizes import SizeOp
+from .types import DType, TypedLiteral, bool_, i32
+from .values import Operand, SizeValue, Value, ceil_div_rows, operand_row
+
+__all__ = [
+    "abs_",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitcast",
+    "cast",
+    "cbrt",
+    "ceil",
+    "ceil_div",
+    "clz",
+    "cos",
+    "cosh",
+    "ctz",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "gamma",
+    "hypot",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "lgamma",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "maximum",
+    "minimum",
+    "mul_high",
+    "popcount",
+    "power",
+    "powi",
+    "rem",
+    "reverse_bits",
+    "rotl",
+    "rotr",
+    "round_",
+    "rsqrt",
+    "select",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+    "trunc_div",
+]
+
+
+def _first_value(name: str, *args: object) -> Value:
+    for arg in args:
+        if isinstance(arg, Value):
+            return arg
+    raise TypeError(
+        f"vw.{name} takes a kernel value, not only {', '.join(map(repr, args))}; "
+        "compute constants with Python's math module"
+    )
+
+
+def _literal_dtype(first: Value, *args: object) -> DType:
+    """The type that plain numbers take: a typed literal's if the only value is of no help."""
+    return next((a.dtype for a in args if isinstance(a, (Value, TypedLiteral))), first.dtype)
+
+
+def _unary(op: Op, name: str = "") -> Callable[[Value], Value]:
+    info = OPS[op]
+    name = name or info.name
+
+    def function(x: Value) -> Value:
+        return _first_value(name, x)._unary(op)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``{name}(x)``: {info.meaning}. For {_class_text(op)} operands."
+    return function
+
+
+def _binary(op: Op, name: str = "") -> Callable[[Operand, Operand], Value]:
+    info = OPS[op]
+    name = name or info.name
+
+    def function(a: Operand, b: Operand) -> Value:
+        recorder = _first_value(name, a, b)._recorder
+        dtype = _literal_dtype(_first_value(name, a, b), a, b)
+        second = i32 if op is Op.POWI else dtype
+        row = recorder.operation(
+            op, operand_row(recorder, a, dtype), operand_row(recorder, b, second)
+        )
+        return Value(recorder, row, recorder.dtype_of(row))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``{name}(a, b)``: {info.meaning}. For {_class_text(op)} operands."
+    return function
+
+
+_CLASS_TEXTS: dict[str, str] = {
+    "num": "integer and float",
+    "int": "integer",
+    "float": "float",
+    "bits": "integer and bool",
+}
+
+
+def _class_text(op: Op) -> str:
+    return _CLASS_TEXTS[OPS[op].operands[0]]
+
+
+abs_ = _unary(Op.ABS, "abs")
+sign = _unary(Op.SIGN)
+floor = _unary(Op.FLOOR)
+ceil = _unary(Op.CEIL)
+trunc = _unary(Op.TRUNC)
+round_ = _unary(Op.ROUND, "round")
+sqrt = _unary(Op.SQRT)
+rsqrt = _unary(Op.RSQRT)
+cbrt = _unary(Op.CBRT)
+exp = _unary(Op.EXP)
+exp2 = _unary(Op.EXP2)
+expm1 = _unary(Op.EXPM1)
+log = _unary(Op.LOG)
+log2 = _unary(Op.LOG2)
+log10 = _unary(Op.LOG10)
+log1p = _unary(Op.LOG1P)
+sin = _unary(Op.SIN)
+cos = _unary(Op.COS)
+tan = _unary(Op.TAN)
+asin = _unary(Op.ASIN)
+acos = _unary(Op.ACOS)
+atan = _unary(Op.ATAN)
+sinh = _unary(Op.SINH)
+cosh = _unary(Op.COSH)
+tanh = _unary(Op.TANH)
+asinh = _unary(Op.ASINH)
+acosh = _unary(Op.ACOSH)
+atanh = _unary(Op.ATANH)
+erf = _unary(Op.ERF)
+erfc = _unary(Op.ERFC)
+lgamma = _unary(Op.LGAMMA)
+gamma = _unary(Op.GAMMA)
+sigmoid = _unary(Op.SIGMOID)
+is_nan = _unary(Op.IS_NAN)
+is_inf = _unary(Op.IS_INF)
+is_finite = _unary(Op.IS_FINITE)
+clz = _unary(Op.CLZ)
+ctz = _unary(Op.CTZ)
+popcount = _unary(Op.POPCOUNT)
+reverse_bits = _unary(Op.REVERSE_BITS)
+
+trunc_div = _binary(Op.TRUNC_DIV)
+rem = _binary(Op.REM)
+fmod = _binary(Op.FMOD)
+rotl = _binary(Op.ROTL)
+rotr = _binary(Op.ROTR)
+mul_high = _binary(Op.MUL_HIGH)
+fmin = _binary(Op.FMIN)
+fmax = _binary(Op.FMAX)
+power = _binary(Op.POW, "power")
+powi = _binary(Op.POWI)
+atan2 = _binary(Op.ATAN2)
+hypot = _binary(Op.HYPOT)
+_minimum = _binary(Op.MINIMUM)
+_maximum = _binary(Op.MAXIMUM)
+
+
+def minimum(a: Operand, b: Operand) -> Value:
+    """The smaller of two; NaN propagates. Of two sizes it is a size too."""
+    size = _size_pair(SizeOp.MIN, a, b)
+    return _minimum(a, b) if size is None else size
+
+
+def maximum(a: Operand, b: Operand) -> Value:
+    """The larger of two; NaN propagates. Of two sizes it is a size too."""
+    size = _size_pair(SizeOp.MAX, a, b)
+    return _maximum(a, b) if size is None else size
+
+
+def ceil_div(a: Operand, b: Operand) -> Value:
+    """The quotient rounded toward plus infinity, for integers and sizes."""
+    size = _size_pair(SizeOp.CEIL_DIV, a, b)
+    if size is not None:
+        return size
+    recorder, dtype = _context("ceil_div", a, b)
+    row = ceil_div_rows(recorder, operand_row(recorder, a, dtype), operand_row(recorder, b, dtype))
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+def select(condition: Operand, when_true: Operand, when_false: Operand) -> Value:
+    """``when_true`` where the bool ``condition`` holds, else ``when_false``; both are evaluated.
+
+    Raises:
+        TypeError: both choices are plain numbers: give one a type, ``vw.f32(1)``.
+    """
+    first = _first_value("select", condition, when_true, when_false)
+    recorder = first._recorder
+    typed = [a for a in (when_true, when_false) if isinstance(a, (Value, TypedLiteral))]
+    if not typed:
+        raise TypeError("two literals need a type: write vw.select(cond, vw.f32(1), 0)")
+    dtype = typed[0].dtype
+    rows = (
+        operand_row(recorder, condition, bool_),
+        operand_row(recorder, when_true, dtype),
+        operand_row(recorder, when_false, dtype),
+    )
+    row = recorder.pure(Op.SELECT, recorder.dtype[rows[1]], *rows)
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+def fma(a: Operand, b: Operand, c: Operand) -> Value:
+    """``a * b + c``, rounded once or twice as the driver likes."""
+    recorder, dtype = _context("fma", a, b, c)
+    row = recorder.operation(Op.FMA, *(operand_row(recorder, x, dtype) for x in (a, b, c)))
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+def cast(value: Value, dtype: DType) -> Value:
+    """A value converted to another type: integers truncate, floats saturate, NaN gives 0."""
+    return _first_value("cast", value).cast(dtype)
+
+
+def bitcast(value: Value, dtype: DType) -> Value:
+    """The same bits as another type of equal width."""
+    return _first_value("bitcast", value).bitcast(dtype)
+
+
+def _context(name: str, *args: object) -> tuple[Recorder, DType]:
+    first = _first_value(name, *args)
+    return first._recorder, _literal_dtype(first, *args)
+
+
+def _size_pair(op: SizeOp, a: object, b: object) -> SizeValue | None:
+    if isinstance(a, SizeValue):
+        return a._size(op, b)
+    if isinstance(b, SizeValue):
+        return b._size(op, a, reflected=True)
+    return None

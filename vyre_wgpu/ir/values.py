@@ -1,0 +1,465 @@
+"""Kernel values: what a builder hands out, with Python's operators.
+
+A `Value` is computed once, where it is written. Pure operations may be used many times; reading an
+element or a `Var` takes its value at that point. Python's own control flow cannot see kernel
+values, so `bool()` of one raises and names what to write instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Union
+
+import numpy as np
+
+from .ops import Op
+from .recorder import Recorder
+from .sizes import SizeOp
+from .types import DType, TypedLiteral, i32, u32
+
+__all__ = ["BufferHandle", "Operand", "SizeValue", "Value", "Var"]
+
+Operand = Union["Value", TypedLiteral, bool, int, float, np.generic]
+"""What an operator takes beside a value: another one, or a number that becomes a literal."""
+
+_NO_TRUTH = (
+    "a kernel value has no truth value while the program is being built; use & | ~ for logic, "
+    "vw.select(cond, a, b) for a choice, b.if_(cond) for a branch, and write chained comparisons "
+    "as (a < b) & (b < c)"
+)
+
+
+class Value:
+    """A value of a kernel.
+
+    Attributes:
+        dtype: its type.
+    """
+
+    __slots__ = ("_recorder", "_row", "dtype")
+    __array_ufunc__ = None
+
+    def __init__(self, recorder: Recorder, row: int, dtype: DType) -> None:
+        self._recorder = recorder
+        self._row = row
+        self.dtype = dtype
+
+    def _use(self) -> int:
+        """The row to use as an operand here."""
+        return self._row
+
+    def cast(self, dtype: DType) -> Value:
+        """This value converted to another type; see the operation table for the rules."""
+        row = self._recorder.pure(Op.CAST, _dtype_code(dtype), self._use())
+        return Value(self._recorder, row, dtype)
+
+    def bitcast(self, dtype: DType) -> Value:
+        """The same bits as another type of equal width."""
+        row = self._recorder.pure(Op.BITCAST, _dtype_code(dtype), self._use())
+        return Value(self._recorder, row, dtype)
+
+    def _binary(self, op: Op, other: object, *, reflected: bool = False) -> Value:
+        recorder = self._recorder
+        mine = self._use()
+        dtype = recorder.dtype_of(mine)
+        theirs = operand_row(recorder, other, dtype)
+        pair = (theirs, mine) if reflected else (mine, theirs)
+        row = recorder.operation(op, *pair)
+        return Value(recorder, row, recorder.dtype_of(row))
+
+    def _unary(self, op: Op) -> Value:
+        row = self._recorder.operation(op, self._use())
+        return Value(self._recorder, row, self._recorder.dtype_of(row))
+
+    def __add__(self, other: Operand) -> Value:
+        return self._binary(Op.ADD, other)
+
+    def __radd__(self, other: Operand) -> Value:
+        return self._binary(Op.ADD, other, reflected=True)
+
+    def __sub__(self, other: Operand) -> Value:
+        return self._binary(Op.SUB, other)
+
+    def __rsub__(self, other: Operand) -> Value:
+        return self._binary(Op.SUB, other, reflected=True)
+
+    def __mul__(self, other: Operand) -> Value:
+        return self._binary(Op.MUL, other)
+
+    def __rmul__(self, other: Operand) -> Value:
+        return self._binary(Op.MUL, other, reflected=True)
+
+    def __truediv__(self, other: Operand) -> Value:
+        return self._binary(Op.DIV, other)
+
+    def __rtruediv__(self, other: Operand) -> Value:
+        return self._binary(Op.DIV, other, reflected=True)
+
+    def __floordiv__(self, other: Operand) -> Value:
+        return self._binary(Op.FLOOR_DIV, other)
+
+    def __rfloordiv__(self, other: Operand) -> Value:
+        return self._binary(Op.FLOOR_DIV, other, reflected=True)
+
+    def __mod__(self, other: Operand) -> Value:
+        return self._binary(Op.MOD, other)
+
+    def __rmod__(self, other: Operand) -> Value:
+        return self._binary(Op.MOD, other, reflected=True)
+
+    def __pow__(self, other: Operand) -> Value:
+        if isinstance(other, int) and not isinstance(other, bool):
+            other = TypedLiteral(i32, i32.encode(other))
+        is_power = isinstance(other, (Value, TypedLiteral)) and other.dtype is i32
+        return self._binary(Op.POWI if is_power else Op.POW, other)
+
+    def __rpow__(self, other: Operand) -> Value:
+        return self._binary(Op.POW, other, reflected=True)
+
+    def __and__(self, other: Operand) -> Value:
+        return self._binary(Op.AND, other)
+
+    def __rand__(self, other: Operand) -> Value:
+        return self._binary(Op.AND, other, reflected=True)
+
+    def __or__(self, other: Operand) -> Value:
+        return self._binary(Op.OR, other)
+
+    def __ror__(self, other: Operand) -> Value:
+        return self._binary(Op.OR, other, reflected=True)
+
+    def __xor__(self, other: Operand) -> Value:
+        return self._binary(Op.XOR, other)
+
+    def __rxor__(self, other: Operand) -> Value:
+        return self._binary(Op.XOR, other, reflected=True)
+
+    def __lshift__(self, other: Operand) -> Value:
+        return self._binary(Op.SHL, _shift_count(other))
+
+    def __rlshift__(self, other: Operand) -> Value:
+        return self._binary(Op.SHL, other, reflected=True)
+
+    def __rshift__(self, other: Operand) -> Value:
+        return self._binary(Op.SHR, _shift_count(other))
+
+    def __rrshift__(self, other: Operand) -> Value:
+        return self._binary(Op.SHR, other, reflected=True)
+
+    def __eq__(self, other: object) -> Value:  # type: ignore[override]  # builds a comparison
+        return self._binary(Op.EQ, other)
+
+    def __ne__(self, other: object) -> Value:  # type: ignore[override]  # builds a comparison
+        return self._binary(Op.NE, other)
+
+    def __lt__(self, other: Operand) -> Value:
+        return self._binary(Op.LT, other)
+
+    def __le__(self, other: Operand) -> Value:
+        return self._binary(Op.LE, other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return self._binary(Op.GT, other)
+
+    def __ge__(self, other: Operand) -> Value:
+        return self._binary(Op.GE, other)
+
+    def __neg__(self) -> Value:
+        return self._unary(Op.NEG)
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Value:
+        return self._unary(Op.ABS)
+
+    def __invert__(self) -> Value:
+        return self._unary(Op.NOT)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(_NO_TRUTH)
+
+    __hash__ = object.__hash__
+    __iter__ = None
+    __contains__ = None
+
+    def __index__(self) -> NoReturn:
+        raise TypeError(
+            "a kernel value is not a Python integer: it is known only on the device. For a loop "
+            "over it write `with b.for_range(0, n) as k:`"
+        )
+
+    def __int__(self) -> NoReturn:
+        raise TypeError("a kernel value is not a Python number; convert it with .cast(vw.i32)")
+
+    def __float__(self) -> NoReturn:
+        raise TypeError("a kernel value is not a Python number; convert it with .cast(vw.f32)")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.dtype}>"
+
+
+class Var(Value):
+    """A variable of the lane: reading it takes its value at that point."""
+
+    __slots__ = ()
+
+    def _use(self) -> int:
+        return self._recorder.emit(Op.VAR_GET, self.dtype.code, self._row)
+
+    def set(self, value: Operand) -> None:
+        """Assigns a value of the variable's type (or a number that fits it)."""
+        row = operand_row(self._recorder, value, self.dtype)
+        self._recorder.emit(Op.ASSIGN, a=self._row, b=row)
+
+    def _update(self, op: Op, value: Operand) -> Var:
+        self.set(self._binary(op, value))
+        return self
+
+    def __iadd__(self, other: Operand) -> Var:
+        return self._update(Op.ADD, other)
+
+    def __isub__(self, other: Operand) -> Var:
+        return self._update(Op.SUB, other)
+
+    def __imul__(self, other: Operand) -> Var:
+        return self._update(Op.MUL, other)
+
+    def __itruediv__(self, other: Operand) -> Var:
+        return self._update(Op.DIV, other)
+
+    def __ifloordiv__(self, other: Operand) -> Var:
+        return self._update(Op.FLOOR_DIV, other)
+
+    def __imod__(self, other: Operand) -> Var:
+        return self._update(Op.MOD, other)
+
+    def __iand__(self, other: Operand) -> Var:
+        return self._update(Op.AND, other)
+
+    def __ior__(self, other: Operand) -> Var:
+        return self._update(Op.OR, other)
+
+    def __ixor__(self, other: Operand) -> Var:
+        return self._update(Op.XOR, other)
+
+    def __ilshift__(self, other: Operand) -> Var:
+        return self._update(Op.SHL, _shift_count(other))
+
+    def __irshift__(self, other: Operand) -> Var:
+        return self._update(Op.SHR, _shift_count(other))
+
+    def __pos__(self) -> Value:
+        return Value(self._recorder, self._use(), self.dtype)
+
+
+class ParamValue(Value):
+    """A parameter that is no size: bool or float."""
+
+    __slots__ = ()
+
+    def _use(self) -> int:
+        return self._recorder.pure(Op.PARAM, self.dtype.code, const=self._row)
+
+
+class SizeValue(Value):
+    """A buffer length, an integer param, or arithmetic on those.
+
+    It serves both as a size (``count=``, ``b.extent``), evaluated on the host without overflow, and
+    as a kernel value: the first use beside one computes it on the device in its type.
+    """
+
+    __slots__ = ()
+
+    def _use(self) -> int:
+        return _size_row(self._recorder, self._row)
+
+    def _size(self, op: SizeOp, other: object, *, reflected: bool = False) -> SizeValue | None:
+        recorder = self._recorder
+        if isinstance(other, SizeValue) and other._recorder is recorder:
+            node = other._row
+        elif isinstance(other, (int, np.integer)) and not isinstance(other, bool):
+            node = recorder.size_node(SizeOp.CONST, int(other))
+        else:
+            return None
+        pair = (node, self._row) if reflected else (self._row, node)
+        return SizeValue(recorder, recorder.size_node(op, *pair), self.dtype)
+
+    def __add__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.ADD, other)
+        return super().__add__(other) if size is None else size
+
+    def __radd__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.ADD, other, reflected=True)
+        return super().__radd__(other) if size is None else size
+
+    def __sub__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.SUB, other)
+        return super().__sub__(other) if size is None else size
+
+    def __rsub__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.SUB, other, reflected=True)
+        return super().__rsub__(other) if size is None else size
+
+    def __mul__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.MUL, other)
+        return super().__mul__(other) if size is None else size
+
+    def __rmul__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.MUL, other, reflected=True)
+        return super().__rmul__(other) if size is None else size
+
+    def __floordiv__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.FLOOR_DIV, other)
+        return super().__floordiv__(other) if size is None else size
+
+    def __rfloordiv__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.FLOOR_DIV, other, reflected=True)
+        return super().__rfloordiv__(other) if size is None else size
+
+    def __mod__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.MOD, other)
+        return super().__mod__(other) if size is None else size
+
+    def __rmod__(self, other: Operand) -> Value:
+        size = self._size(SizeOp.MOD, other, reflected=True)
+        return super().__rmod__(other) if size is None else size
+
+
+def _size_row(recorder: Recorder, last: int) -> int:
+    """Emits a size expression as kernel operations; integers wrap there as everywhere."""
+    nodes = recorder.size_expr(last).nodes
+    rows: list[int] = []
+    for op, a, b in nodes:
+        if op is SizeOp.LENGTH:
+            rows.append(recorder.pure(Op.LENGTH, u32.code, const=a))
+        elif op is SizeOp.PARAM:
+            rows.append(recorder.pure(Op.PARAM, recorder.param_dtypes[a].code, const=a))
+        elif op is SizeOp.CONST:
+            rows.append(-1)
+        else:
+            x, y = rows[a], rows[b]
+            x = x if x >= 0 else recorder.number(nodes[a][1], recorder.dtype_of(y))
+            y = y if y >= 0 else recorder.number(nodes[b][1], recorder.dtype_of(x))
+            if op is SizeOp.CEIL_DIV:
+                rows.append(ceil_div_rows(recorder, x, y))
+            else:
+                rows.append(recorder.operation(_SIZE_OPS[op], x, y))
+    return rows[-1]
+
+
+_SIZE_OPS = {
+    SizeOp.ADD: Op.ADD,
+    SizeOp.SUB: Op.SUB,
+    SizeOp.MUL: Op.MUL,
+    SizeOp.FLOOR_DIV: Op.FLOOR_DIV,
+    SizeOp.MOD: Op.MOD,
+    SizeOp.MIN: Op.MINIMUM,
+    SizeOp.MAX: Op.MAXIMUM,
+}
+
+
+def ceil_div_rows(recorder: Recorder, a: int, b: int) -> int:
+    """The row of ceil(a / b): the floor quotient, plus one where a remainder is left."""
+    dtype = recorder.dtype_of(a)
+    zero = recorder.literal(dtype, 0)
+    left = recorder.operation(Op.NE, recorder.operation(Op.MOD, a, b), zero)
+    quotient = recorder.operation(Op.FLOOR_DIV, a, b)
+    return recorder.operation(Op.ADD, quotient, recorder.pure(Op.CAST, dtype.code, left))
+
+
+class BufferHandle:
+    """A declared buffer: ``x[i]`` loads an element, ``x[i] = v`` stores one.
+
+    Attributes:
+        name: the buffer's name.
+        dtype: its element type.
+    """
+
+    __slots__ = ("_recorder", "dtype", "index", "name")
+    __array_ufunc__ = None
+
+    def __init__(self, recorder: Recorder, index: int, name: str, dtype: DType) -> None:
+        self._recorder = recorder
+        self.index = index
+        self.name = name
+        self.dtype = dtype
+
+    @property
+    def length(self) -> SizeValue:
+        """Its number of elements, as a size or as a u32 kernel value."""
+        return SizeValue(self._recorder, self._recorder.size_node(SizeOp.LENGTH, self.index), u32)
+
+    def __getitem__(self, index: Operand) -> Value:
+        row = self._recorder.emit(
+            Op.LOAD, self.dtype.code, index_row(self._recorder, index), const=self.index
+        )
+        return Value(self._recorder, row, self.dtype)
+
+    def __setitem__(self, index: Operand, value: Operand) -> None:
+        recorder = self._recorder
+        at = index_row(recorder, index)
+        recorder.emit(Op.STORE, a=at, b=operand_row(recorder, value, self.dtype), const=self.index)
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(
+            f"the length of buffer {self.name!r} is known only at dispatch; use {self.name}.length"
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"buffer {self.name!r} has no truth value; load an element of it")
+
+    __iter__ = None
+    __contains__ = None
+
+    def __repr__(self) -> str:
+        return f"<buffer {self.name!r}: {self.dtype}>"
+
+
+def operand_row(recorder: Recorder, value: object, dtype: DType) -> int:
+    """The row of an operand; a number becomes a literal of ``dtype``.
+
+    Raises:
+        TypeError: neither a kernel value nor a number.
+    """
+    if isinstance(value, Value):
+        if value._recorder is recorder:
+            return value._use()
+        recorder.problem(
+            "E301",
+            f"a {value.dtype} value of another builder is used",
+            "build each program from the values of its own builder",
+        )
+        return recorder.literal(value.dtype, 0)
+    if isinstance(value, (TypedLiteral, bool, int, float, np.generic)):
+        return recorder.number(value, dtype)
+    raise TypeError(f"{_describe(value)} is not a kernel value or a number")
+
+
+def index_row(recorder: Recorder, index: object) -> int:
+    """The row of an element index: a number becomes u32, or i32 if it is negative."""
+    if isinstance(index, (slice, tuple)) or index is None or index is Ellipsis:
+        raise TypeError(
+            f"buffers are one-dimensional and have no slices: index with one integer, not {index!r}"
+        )
+    negative = isinstance(index, (int, np.integer)) and index < 0
+    return operand_row(recorder, index, i32 if negative else u32)
+
+
+def _shift_count(count: Operand) -> Operand:
+    """A literal shift count is u32, so that its range does not depend on the shifted type."""
+    if isinstance(count, (int, np.integer)) and not isinstance(count, bool):
+        number = int(count)
+        return TypedLiteral(u32, number) if 0 <= number <= u32.max else count
+    return count
+
+
+def _dtype_code(dtype: Any) -> int:
+    if not isinstance(dtype, DType):
+        raise TypeError(f"{_describe(dtype)} is not an element type such as vw.f32")
+    return dtype.code
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, BufferHandle):
+        return f"buffer {value.name!r} (write {value.name}[index] for an element)"
+    return f"{value!r} of type {type(value).__name__}"

@@ -1,0 +1,124 @@
+"""Host arrays: what counts as one, of which type, and its bytes in C order.
+
+Arrays are converted where their memory differs from what a device wants (byte order, strides,
+order of axes), and never reinterpreted as another type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..ir.types import DType, u8
+
+__all__ = ["Array", "as_array", "as_chunk", "contiguous", "describe"]
+
+Array = npt.NDArray[Any]
+
+_RAW = (bytes, bytearray, memoryview)
+
+
+def as_array(value: object, dtype: DType, name: str) -> Array:
+    """A host input as an array of its own shape, memory untouched.
+
+    Args:
+        value: anything with the buffer protocol, ``__array_interface__`` or ``__array__``; bytes
+            are elements of u8.
+        dtype: the element type the program declares.
+        name: the buffer, for messages.
+
+    Raises:
+        InputError: no array, one with a mask, or of another element type.
+    """
+    array = value if type(value) is np.ndarray else _view(value, dtype, name)
+    if array.dtype != dtype.numpy and array.dtype.newbyteorder("=") != dtype.numpy:
+        raise InputError(
+            f"input {name!r} has dtype {array.dtype}, but the program declares {dtype} "
+            f"({dtype.numpy})",
+            fix=_conversion(array.dtype, dtype),
+        )
+    return array
+
+
+def _view(value: object, dtype: DType, name: str) -> Array:
+    if isinstance(value, np.ndarray):
+        if hasattr(value, "mask"):
+            raise InputError(
+                f"input {name!r} is a masked array, and a kernel sees no mask",
+                fix="pass x.filled(value)",
+            )
+        return value.view(np.ndarray)
+    try:
+        if hasattr(value, "__array_interface__"):
+            return np.asarray(value)
+        try:
+            return np.asarray(memoryview(value))  # type: ignore[arg-type]
+        except TypeError:
+            if not hasattr(value, "__array__"):
+                raise
+            return np.asarray(value)
+    except Exception as error:
+        # Foreign objects may raise anything here, such as a tensor that lives on another device.
+        reason = "" if isinstance(error, TypeError) else f": {error}"
+        raise InputError(
+            f"input {name!r} is {describe(value)}, not an array{reason}",
+            fix=f"pass np.asarray(x, np.{dtype.numpy})",
+        ) from error
+
+
+def as_chunk(value: object, dtype: DType, name: str) -> object:
+    """A chunk of a byte stream as elements: bytes become native (little-endian) elements.
+
+    Args:
+        value: as for `as_array`; only bytes, bytearray and a memoryview of bytes are reinterpreted.
+        dtype: the element type the program declares.
+        name: the buffer, for messages.
+
+    Raises:
+        InputError: the size is no multiple of the element's, or the elements are bool, whose bytes
+            could be other than 0 and 1.
+    """
+    if dtype is u8 or not isinstance(value, _RAW):
+        return value
+    view = memoryview(value)
+    if view.format not in ("B", "b", "c"):
+        return value
+    if dtype.kind == "bool":
+        raise InputError(
+            f"input {name!r} takes bool elements, and bytes may hold other values than 0 and 1",
+            fix="pass np.frombuffer(data, np.uint8) != 0",
+        )
+    if view.nbytes % dtype.itemsize:
+        raise InputError(
+            f"input {name!r} takes elements of {dtype.itemsize} bytes ({dtype}), and "
+            f"{view.nbytes} bytes are not a whole number of them",
+            fix=f"pass a multiple of {dtype.itemsize} bytes",
+        )
+    return np.frombuffer(view.tobytes() if not view.c_contiguous else view, dtype.numpy)
+
+
+def contiguous(array: Array, dtype: DType) -> Array:
+    """The elements in C order and native byte order, of any shape; the array itself if it is so."""
+    if array.flags.c_contiguous and array.dtype == dtype.numpy:
+        return array
+    return np.ascontiguousarray(array, dtype.numpy)
+
+
+def describe(value: object) -> str:
+    """A value's type in words, for messages."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name}"
+
+
+def _conversion(found: np.dtype[Any], dtype: DType) -> str:
+    if dtype.kind == "bool":
+        return "pass x != 0"
+    if found.kind in "biuf":
+        return f"pass x.astype(np.{dtype.numpy}), if the values fit"
+    return f"pass an array of np.{dtype.numpy}"

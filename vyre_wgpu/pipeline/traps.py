@@ -1,0 +1,73 @@
+"""Trap words and the exception they stand for.
+
+Words hold numbers only; tag, source line and name come from the program in hand, so a shader taken
+from a cache raises with the lines of the program that runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..errors import TrapError
+from ..ir.ops import Op
+from ..ir.program import Program
+from ..ir.types import DType, dtype_from_code
+from ..wgsl.descriptor import KernelDescriptor
+from .blocks import workgroups_of
+
+__all__ = ["TrapWords", "trap_error"]
+
+
+class TrapWords(NamedTuple):
+    """The four u32 words that a trapping lane leaves.
+
+    Attributes:
+        flag: not 0 if a lane trapped.
+        address: the address operand, extended to 32 bits.
+        site: number of the trap statement.
+        lane: linear logical index of the lane, x fastest.
+    """
+
+    flag: int
+    address: int
+    site: int
+    lane: int
+
+
+def trap_error(
+    program: Program, descriptor: KernelDescriptor, words: TrapWords, extent: Sequence[int]
+) -> TrapError:
+    """The exception for a trap.
+
+    Args:
+        program: the program that was dispatched.
+        descriptor: how it was launched.
+        words: what the lane left.
+        extent: the dispatch's extent.
+    """
+    rows = [row for row, op in enumerate(program.table.op) if op == Op.TRAP]
+    if words.site >= len(rows):
+        return TrapError("unknown", words.address, (words.lane,), program=program.name)
+    row = rows[words.site]
+    address_type = dtype_from_code(program.table.dtype[program.table.a[row]])
+    return TrapError(
+        program.tags[program.table.const[row]],
+        _signed(words.address, address_type),
+        _lane(words.lane, descriptor, extent),
+        source=program.debug.source(row),
+        program=program.name,
+    )
+
+
+def _signed(word: int, dtype: DType) -> int:
+    return word - (1 << 32) if dtype.is_signed and word >> 31 else word
+
+
+def _lane(linear: int, descriptor: KernelDescriptor, extent: Sequence[int]) -> tuple[int, ...]:
+    sizes = (*extent, 1, 1)[:3]
+    if descriptor.whole_workgroups:
+        groups = workgroups_of(extent, descriptor.workgroup_size, descriptor.elements_per_lane)
+        sizes = tuple(n * w for n, w in zip(groups, descriptor.workgroup_size, strict=True))
+    lane = (linear % sizes[0], linear // sizes[0] % sizes[1], linear // sizes[0] // sizes[1])
+    return lane[: descriptor.axes]

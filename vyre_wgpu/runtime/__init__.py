@@ -1,0 +1,1 @@
+"""Adapters and devices: which GPU, with which limits, and whether it may still be used."""

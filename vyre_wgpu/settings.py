@@ -1,0 +1,151 @@
+"""The environment, read once into one frozen `Settings`.
+
+An argument beats the environment, which beats the default. `VARIABLES` is the one table of what is
+read: the reader, the error messages and the documentation all come from it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from .errors import InputError
+
+__all__ = ["VARIABLES", "Settings", "Variable", "current", "markdown_table", "replace_current"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment asks for; see `VARIABLES`.
+
+    Attributes:
+        backend: name of the backend that `get_backend()` gives.
+        adapter: index of an adapter or part of its name; None chooses the best.
+        pipelines: compiled programs kept in memory, at least 1.
+        dump_wgsl: folder that every lowered shader is written to, or None.
+    """
+
+    backend: str = "wgpu"
+    adapter: str | None = None
+    pipelines: int = 256
+    dump_wgsl: Path | None = None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Reads the variables of the table; one that is unset or empty keeps its default.
+
+        Raises:
+            InputError: a value is not what the variable takes.
+        """
+        values: dict[str, object] = {}
+        for variable in VARIABLES:
+            text = environment.get(variable.name, "").strip()
+            if text:
+                try:
+                    values[variable.field] = variable.parse(text)
+                except ValueError:
+                    raise InputError(
+                        f"environment variable {variable.name} is {text!r}, not {variable.takes}",
+                        fix=f"unset it or set it to {variable.takes}",
+                    ) from None
+        return cls(**values)  # type: ignore[arg-type]  # the table's parsers give the field types
+
+
+class Variable(NamedTuple):
+    """One environment variable.
+
+    Attributes:
+        name: the variable.
+        field: the field of `Settings` that it sets.
+        takes: what a value may be.
+        default: what holds without it.
+        meaning: what it does.
+        parse: text to value; raises ValueError.
+    """
+
+    name: str
+    field: str
+    takes: str
+    default: str
+    meaning: str
+    parse: Callable[[str], object]
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable(
+        "VYRE_WGPU_BACKEND",
+        "backend",
+        "the name of a registered backend",
+        "`wgpu`",
+        "the backend of `compile()` and `get_backend()` where none is named",
+        str,
+    ),
+    Variable(
+        "VYRE_WGPU_ADAPTER",
+        "adapter",
+        "an adapter's index or a part of its name",
+        "the best GPU",
+        "the adapter that the wgpu backend opens",
+        str,
+    ),
+    Variable(
+        "VYRE_WGPU_PIPELINES",
+        "pipelines",
+        "an integer of at least 1",
+        "256",
+        "compiled programs kept in memory by each backend",
+        _positive,
+    ),
+    Variable(
+        "VYRE_WGPU_DUMP_WGSL",
+        "dump_wgsl",
+        "a folder",
+        "off",
+        "every lowered shader is written there as a `.wgsl` file",
+        Path,
+    ),
+)
+
+_current: Settings | None = None
+
+
+def current() -> Settings:
+    """The settings of this process: the environment at the first call, or `replace_current`'s.
+
+    Raises:
+        InputError: a variable holds what it does not take.
+    """
+    global _current
+    if _current is None:
+        _current = Settings.from_environment(os.environ)
+    return _current
+
+
+def replace_current(settings: Settings | None) -> Settings | None:
+    """Sets the settings of this process and returns the earlier ones.
+
+    What already exists (open backends) keeps what it was made with.
+
+    Args:
+        settings: the new ones; None reads the environment again at the next use.
+    """
+    global _current
+    before, _current = _current, settings
+    return before
+
+
+def markdown_table() -> str:
+    """The table of variables as Markdown, for the documentation."""
+    lines = ["| variable | takes | default | meaning |", "|---|---|---|---|"]
+    lines += [f"| `{v.name}` | {v.takes} | {v.default} | {v.meaning} |" for v in VARIABLES]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Lowering of programs to WGSL."""

@@ -1,0 +1,107 @@
+"""What a dispatch must know about a lowered program: between lowering and submission.
+
+The *dispatch block* is a run of u32 words handed to each dispatch: a fixed header (`Word`), then
+one length for each storage buffer whose length is not a literal, then the params. The shader takes
+lengths from there, never from ``arrayLength``, so a binding may be larger than its content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+__all__ = [
+    "LOWERING_VERSION",
+    "TRAP_BYTES",
+    "Binding",
+    "KernelDescriptor",
+    "ShaderArtifact",
+    "Word",
+]
+
+LOWERING_VERSION = 1
+"""Raised whenever lowering gives other text for some program; part of every cache key."""
+
+TRAP_BYTES = 16
+"""Size of the trap words: flag, address, site, lane (linear logical index), u32 each."""
+
+
+class Word(IntEnum):
+    """Position of the header words in the dispatch block.
+
+    ``ROW`` is the number of workgroups in one row of a folded launch: the launch is then
+    ``(ROW, rows, 1)`` and workgroup (x, y) stands for the logical workgroup ``x + y * ROW`` in
+    row-major order (x fastest). It is 0 where the launch is the logical grid itself. ``ZERO`` is
+    always 0; the shader uses it where a compiler must not know that.
+    """
+
+    EXTENT_X = 0
+    EXTENT_Y = 1
+    EXTENT_Z = 2
+    ROW = 3
+    BASE = 4
+    ZERO = 5
+
+
+HEADER_WORDS = len(Word)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One storage binding in group 0; its number is its position in the descriptor.
+
+    Attributes:
+        buffer: index into ``Program.buffers``.
+        writable: bound read-write; read-only otherwise.
+    """
+
+    buffer: int
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDescriptor:
+    """How to launch a lowered program.
+
+    Attributes:
+        bindings: storage bindings of group 0, binding 0 upward.
+        trap_binding: binding number of the trap words (16 bytes, read-write), or None.
+        block_words: u32 words in the dispatch block.
+        length_words: ``(buffer index, word)`` of each length in the block.
+        param_words: ``(param index, first word)`` of each param in the block. bool and integers
+            below 32 bits take a whole u32 word (sign-extended), f16 its bits, 64-bit types two
+            words, low first.
+        workgroup_size: lanes of a workgroup as launched.
+        whole_workgroups: every lane of a started workgroup runs, so lanes are numbered over whole
+            workgroups; otherwise lanes beyond the extent do not run and lanes are numbered over
+            the extent.
+        axes: number of axes of the extent.
+        elements_per_lane: logical elements that one launched lane computes.
+        features: wgpu features that the shader needs.
+        trap_sites: number of trap statements; site k is the k-th trap row of the table.
+    """
+
+    bindings: tuple[Binding, ...]
+    trap_binding: int | None
+    block_words: int
+    length_words: tuple[tuple[int, int], ...]
+    param_words: tuple[tuple[int, int], ...]
+    workgroup_size: tuple[int, int, int]
+    whole_workgroups: bool
+    axes: int
+    elements_per_lane: int = 1
+    features: tuple[str, ...] = ()
+    trap_sites: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShaderArtifact:
+    """A lowered program: the shader's text and how to launch it.
+
+    Attributes:
+        wgsl: the module; its entry point is ``main``.
+        descriptor: the launch contract.
+    """
+
+    wgsl: str
+    descriptor: KernelDescriptor

@@ -1,0 +1,391 @@
+"""Emits the statements of a program as WGSL: one ``let`` for each value, structured control flow.
+
+Two ways of ending a lane. Without barriers ``trap`` and ``return`` leave the shader (through a
+status, where the statement stands in a function that was split off). With barriers a lane must go
+on meeting them: the program is *predicated*. A private flag ``alive`` is cleared, every effect
+after a possible end is guarded by it, and loops whose iterations may differ between lanes stop on
+it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..ir.ops import INFO, Op
+from ..ir.program import Program
+from ..ir.types import DType, dtype_from_code
+from ..ir.uniformity import Uniformity
+from .arithmetic import expression, helpers_in, shift_count
+from .memory import ATOMIC_OPS, access_name
+from .numbering import may_be_equal
+from .spelling import literal, register_type, zero
+from .structure import Block, Call, Function, Layout, Nest
+
+__all__ = ["Emitter"]
+
+_STATUS: dict[int, int] = {Op.RETURN: 1, Op.BREAK: 2, Op.CONTINUE: 3}
+_SHIFTS = frozenset({Op.SHL, Op.SHR, Op.ROTL, Op.ROTR})
+_COMPARISONS = frozenset({Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE})
+_HIDES_EQUAL = frozenset({Op.SUB, Op.DIV, *_COMPARISONS})
+_HIDES_ZERO = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA})
+_ID_NAMES: dict[int, str] = {
+    Op.GLOBAL_ID: "gid",
+    Op.LOCAL_ID: "lid",
+    Op.WORKGROUP_ID: "wid",
+    Op.NUM_WORKGROUPS: "nwg",
+}
+
+
+class Emitter:
+    """Turns the functions of a `Layout` into text.
+
+    Args:
+        program: the program.
+        layout: its division into functions.
+        emitted: 1 for each row that becomes a statement.
+        uniformity: which flow is uniform; consulted only for predicated programs.
+        predicated_from: first row whose effects are guarded by ``alive``, or None if the program
+            is not predicated.
+        lengths: text of each buffer's length.
+        params: text of each param's value.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        layout: Layout,
+        emitted: bytes,
+        uniformity: Uniformity | None,
+        predicated_from: int | None,
+        lengths: dict[int, str],
+        params: dict[int, str],
+    ) -> None:
+        self._program = program
+        self._table = program.table
+        self._layout = layout
+        self._emitted = emitted
+        self._uniformity = uniformity
+        self._predicated_from = predicated_from
+        self._lengths = lengths
+        self._params = params
+        self._numbers = may_be_equal(program)
+        self._sites = {
+            row: site
+            for site, row in enumerate(
+                r for r, code in enumerate(program.table.op) if code == Op.TRAP
+            )
+        }
+        self.helpers: set[str] = set()
+        self.privates: list[str] = []
+        self.ids: set[str] = set()
+        self._lines: list[str] = []
+        self._indent = 1
+        self._function = Function(Block())
+        self._loops = 0
+
+    def function_body(self, number: int) -> list[str]:
+        """The statements of one function of the layout, indented by two spaces."""
+        self._function = self._layout.functions[number]
+        self._lines = []
+        self._indent = 1
+        self._loops = 0
+        ended = self._block(self._function.body)
+        if self._function.escapes and not ended:
+            self._line("return 0u;")
+        return self._lines
+
+    @property
+    def is_predicated(self) -> bool:
+        """Whether lanes that have ended go on, to meet barriers."""
+        return self._predicated_from is not None
+
+    # Text
+
+    def _line(self, text: str) -> None:
+        self._lines.append("  " * self._indent + text)
+        self.helpers |= helpers_in(text)
+
+    def _dtype(self, row: int) -> DType:
+        return dtype_from_code(self._table.dtype[row])
+
+    def _name(self, row: int) -> str:
+        """The variable of a row's value."""
+        return f"{'s' if row in self._layout.shared else 'v'}{row}"
+
+    def _text(self, row: int, *, opaque: bool = False) -> str:
+        """The value of a row as an operand."""
+        table = self._table
+        op = table.op[row]
+        if op == Op.LET:
+            return self._text(self.value_of(row), opaque=opaque)
+        const = table.const[row]
+        if op == Op.LITERAL:
+            return literal(self._dtype(row), self._program.literals[const], opaque=opaque)
+        if op == Op.PARAM:
+            return self._params[const]
+        if op == Op.LENGTH:
+            text = self._lengths[const]
+            return f"({text} | d.zero)" if opaque and text[0].isdigit() else text
+        if op in _ID_NAMES:
+            name = _ID_NAMES[op]
+            self.ids.add(name)
+            return f"{name}.{'xyz'[const]}"
+        return self._name(row)
+
+    def value_of(self, row: int) -> int:
+        """The row that a value really comes from: names of ``let`` are looked through."""
+        while self._table.op[row] == Op.LET:
+            row = self._table.a[row]
+        return row
+
+    def _define(self, row: int, text: str) -> None:
+        """Binds a row's value to a name."""
+        name = self._name(row)
+        if row in self._layout.shared:
+            self.privates.append(f"var<private> {name}: {register_type(self._dtype(row))};")
+            self._line(f"{name} = {text};")
+        else:
+            self._line(f"let {name} = {text};")
+
+    # Statements
+
+    def _block(self, block: Block) -> bool:
+        """Emits a block; says whether control cannot reach its end."""
+        for item in block.items:
+            if isinstance(item, Nest):
+                self._nest(item)
+            elif isinstance(item, Call):
+                if self._call(item):
+                    return True
+            elif self._row(item):
+                return True
+        return False
+
+    def _nested(self, block: Block) -> None:
+        self._indent += 1
+        self._block(block)
+        self._indent -= 1
+
+    def _row(self, row: int) -> bool:
+        """Emits one plain row; says whether control cannot go on behind it."""
+        table = self._table
+        op = table.op[row]
+        if not self._emitted[row]:
+            return False
+        if INFO[op].pure:
+            self._define(row, self._pure(row, op))
+            return False
+        match op:
+            case Op.LOAD:
+                self._define(row, self._access(row, op))
+            case Op.STORE:
+                self._effect(row, f"{self._access(row, op)};")
+            case _ if op in ATOMIC_OPS:
+                self._atomic(row, op)
+            case Op.VAR:
+                self._variable(row)
+            case Op.VAR_GET:
+                self._define(row, self._name(table.a[row]))
+            case Op.ASSIGN:
+                self._line(f"{self._name(table.a[row])} = {self._text(table.b[row])};")
+            case Op.BARRIER:
+                self._line("storageBarrier();")
+                self._line("workgroupBarrier();")
+            case Op.TRAP:
+                return self._trap(row)
+            case Op.RETURN:
+                return self._end_lane(row)
+            case Op.BREAK | Op.CONTINUE:
+                return self._jump(op)
+            case _:
+                raise AssertionError(f"row {row}: {INFO[op].name} is no plain statement")
+        return False
+
+    def _pure(self, row: int, op: int) -> str:
+        table = self._table
+        rows = table.operands(row)
+        # With only literals a compiler would evaluate the operation itself, and refuse some.
+        constant = all(self._is_constant(r) for r in rows)
+        texts = [self._text(r, opaque=constant and i == 0) for i, r in enumerate(rows)]
+        dtype = self._dtype(rows[1] if op == Op.SELECT else rows[0])
+        if op in _SHIFTS:
+            texts[1] = shift_count(dtype, texts[1], self._dtype(rows[1]))
+        elif dtype.is_float:
+            self._hide(op, rows, texts)
+        return expression(op, dtype, self._dtype(row), texts)
+
+    def _is_constant(self, row: int) -> bool:
+        op = self._table.op[self.value_of(row)]
+        return op == Op.LITERAL or (op == Op.LENGTH and self._text(row)[0].isdigit())
+
+    def _hide(self, op: int, rows: tuple[int, ...], texts: list[str]) -> None:
+        """Hides from the driver what it would fold wrongly: zero factors and equal operands."""
+        if op in _HIDES_ZERO:
+            for i, row in enumerate(rows):
+                if self._literal_value(row) == 0:
+                    texts[i] = self._text(row, opaque=True)
+        # A finite non-zero literal folds rightly with anything that a driver can prove equal to it.
+        if op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
+            a, b = (self._numbers[self.value_of(r)] for r in rows)
+            if a == b or 0 in (a, b):
+                texts[1] = f"h_opaque({texts[1]})"
+
+    def _is_plain_literal(self, row: int) -> bool:
+        value = self._literal_value(row)
+        return value is not None and value != 0 and math.isfinite(value)
+
+    def _literal_value(self, row: int) -> float | None:
+        row = self.value_of(row)
+        if self._table.op[row] != Op.LITERAL:
+            return None
+        return self._dtype(row).decode(self._program.literals[self._table.const[row]])
+
+    # Memory
+
+    def _access(self, row: int, op: int) -> str:
+        table = self._table
+        first, *others = table.operands(row)
+        arguments = [self._index(first), *map(self._text, others)]
+        return f"{access_name(op, table.const[row])}({', '.join(arguments)})"
+
+    def _index(self, row: int) -> str:
+        text = self._text(row)
+        return f"h_index({text})" if self._dtype(row).is_signed else text
+
+    def _effect(self, row: int, statement: str) -> None:
+        if self._is_guarded(row):
+            self._line(f"if (alive) {{ {statement} }}")
+        else:
+            self._line(statement)
+
+    def _is_guarded(self, row: int) -> bool:
+        return self._predicated_from is not None and row >= self._predicated_from
+
+    def _atomic(self, row: int, op: int) -> None:
+        call = self._access(row, op)
+        if not self._is_guarded(row):
+            self._define(row, call)
+            return
+        name = self._name(row)
+        declaration = f"{name}: {register_type(self._dtype(row))}"
+        if row in self._layout.shared:
+            self.privates.append(f"var<private> {declaration};")
+            self._line(f"{name} = {zero(self._dtype(row))};")
+        else:
+            self._line(f"var {declaration};")
+        self._line(f"if (alive) {{ {name} = {call}; }}")
+
+    def _variable(self, row: int) -> None:
+        name, init = self._name(row), self._text(self._table.a[row])
+        kind = register_type(self._dtype(row))
+        if row in self._layout.shared:
+            self.privates.append(f"var<private> {name}: {kind};")
+            self._line(f"{name} = {init};")
+        else:
+            self._line(f"var {name}: {kind} = {init};")
+
+    # Control flow
+
+    def _nest(self, nest: Nest) -> None:
+        match self._table.op[nest.row]:
+            case Op.IF:
+                self._line(f"if ({self._text(self._table.a[nest.row])}) {{")
+                self._nested(nest.parts[0])
+                if len(nest.parts) > 1:
+                    self._line("} else {")
+                    self._nested(nest.parts[1])
+                self._line("}")
+            case Op.FOR:
+                self._for(nest)
+            case _:
+                self._while(nest)
+
+    def _for(self, nest: Nest) -> None:
+        table, row = self._table, nest.row
+        start, stop, step = map(self._text, table.operands(row))
+        dtype = self._dtype(row)
+        kind = register_type(dtype)
+        counter = f"k{row}"
+        one = f"1{'i' if dtype.is_signed else 'u'}"
+        self._line(f"var {counter}: {kind} = {start};")
+        if step == one:
+            going, advance = f"{counter} < {stop}", f"{counter} = {counter} + {one};"
+        else:
+            # The index may pass the end of its type behind the last iteration: count trips.
+            trips = f"t{row}"
+            self._line(f"var {trips}: u32 = h_trips_{kind}({start}, {stop}, {step});")
+            going = f"{trips} > 0u"
+            advance = f"{counter} = {counter} + {step}; {trips} = {trips} - 1u;"
+        self._line("loop {")
+        self._indent += 1
+        self._line(f"if (!({going}{self._while_alive(row)})) {{ break; }}")
+        self._define(row, counter)
+        self._loops += 1
+        self._block(nest.parts[0])
+        self._loops -= 1
+        self._line(f"continuing {{ {advance} }}")
+        self._indent -= 1
+        self._line("}")
+
+    def _while(self, nest: Nest) -> None:
+        condition, body = nest.parts
+        self._line("loop {")
+        self._indent += 1
+        self._loops += 1
+        if not self._block(condition):
+            going = self._text(self._table.a[nest.split])
+            self._line(f"if (!({going}{self._while_alive(nest.row)})) {{ break; }}")
+            self._block(body)
+        self._loops -= 1
+        self._indent -= 1
+        self._line("}")
+
+    def _while_alive(self, row: int) -> str:
+        """The further condition of a loop whose iterations differ between lanes."""
+        if self._predicated_from is None or self._uniformity is None:
+            return ""
+        return "" if self._uniformity.body[row] else " && alive"
+
+    def _jump(self, op: int) -> bool:
+        if self._loops:
+            self._line("break;" if op == Op.BREAK else "continue;")
+        else:
+            self._line(f"return {_STATUS[op]}u;")
+        return True
+
+    def _trap(self, row: int) -> bool:
+        address = self._table.a[row]
+        text = self._text(address)
+        if self._dtype(address).is_signed:
+            text = f"bitcast<u32>({text})"
+        statement = f"h_trap({self._sites[row]}u, {text}, lane_index());"
+        if self._predicated_from is None:
+            self._line(statement)
+        else:
+            self._line(f"if (alive) {{ {statement} }}")
+        return self._end_lane(row)
+
+    def _end_lane(self, row: int) -> bool:
+        if self._predicated_from is not None:
+            self._line("alive = false;")
+            return False
+        self._line("return 1u;" if self._function.escapes else "return;")
+        return True
+
+    def _call(self, call: Call) -> bool:
+        escapes = self._layout.functions[call.function].escapes
+        if not escapes:
+            self._line(f"part{call.function}();")
+            return False
+        status = f"c{call.function}"
+        self._line(f"let {status} = part{call.function}();")
+        for op in (Op.RETURN, Op.BREAK, Op.CONTINUE):
+            if op in escapes:
+                if op == Op.RETURN:
+                    leave = "return 1u;" if self._function.escapes else "return;"
+                elif self._loops:
+                    leave = "break;" if op == Op.BREAK else "continue;"
+                else:
+                    leave = f"return {_STATUS[op]}u;"
+                self._line(f"if ({status} == {_STATUS[op]}u) {{ {leave} }}")
+        return False

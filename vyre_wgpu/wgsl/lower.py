@@ -1,0 +1,387 @@
+"""Lowering: a `Program` to a WGSL module and its launch contract.
+
+The module has one entry point, ``main``. Its parts: the dispatch block, the buffers, the helpers
+that the program uses, the access functions, the functions that a long body was split into, main.
+No name of the user's is in it: buffers are ``b0``, ``b1``, ..., values ``v12`` after their row.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import LimitError, UnsupportedFeatureError
+from ..ir.blocks import find_blocks
+from ..ir.ops import INFO, Op
+from ..ir.program import Program, Table
+from ..ir.types import ALL_DTYPES, DType, dtype_from_code
+from ..ir.uniformity import analyze
+from .descriptor import HEADER_WORDS, Binding, KernelDescriptor, ShaderArtifact, Word
+from .emit import Emitter
+from .memory import MemoryPlan, plan_memory, workgroup_bytes
+from .options import CompileOptions
+from .prelude import HELPERS, with_dependencies
+from .spelling import is_lowered, register_type
+from .structure import MAIN, Layout, plan_functions
+from .target import Target
+
+__all__ = ["lower"]
+
+_LANE_SHAPE_OPS = frozenset(
+    {Op.LOCAL_ID, Op.WORKGROUP_ID, Op.NUM_WORKGROUPS, Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE}
+)
+_LOWERED_CODES = frozenset(dtype.code for dtype in ALL_DTYPES if is_lowered(dtype))
+
+
+def lower(
+    program: Program, options: CompileOptions | None = None, target: Target | None = None
+) -> ShaderArtifact:
+    """Lowers a validated program.
+
+    Args:
+        program: the program.
+        options: what the caller asked for.
+        target: the device's limits and features; WebGPU's guaranteed limits unless given.
+
+    Raises:
+        UnsupportedFeatureError: a type or operation that this release or the device lacks.
+        LimitError: more storage buffers, workgroup memory, lanes or dispatch words than the device
+            has.
+    """
+    options, target = options or CompileOptions(), target or Target()
+    table = program.table
+    _refuse_unsupported(program)
+    workgroup = _workgroup_size(program, options, target)
+    descriptor = _descriptor(program, workgroup)
+    _check_limits(program, descriptor, target)
+    lengths = _length_texts(program, descriptor)
+    emitted = _emitted_rows(table)
+    memory = plan_memory(program, emitted, lengths, math.prod(workgroup))
+    first_guarded = _predicated_from(table)
+    uniformity = analyze(program) if first_guarded is not None else None
+    exits = frozenset[int]() if first_guarded is not None else frozenset({Op.TRAP, Op.RETURN})
+    layout = plan_functions(program, emitted, lambda row: _value_of(table, row), exits)
+    emitter = Emitter(
+        program, layout, emitted, uniformity, first_guarded, lengths, _param_texts(program)
+    )
+    bodies = [emitter.function_body(n) for n in range(len(layout.functions))]
+    return ShaderArtifact(_module(program, descriptor, memory, layout, emitter, bodies), descriptor)
+
+
+# What is refused
+
+
+def _refuse_unsupported(program: Program) -> None:
+    for buffer in program.buffers:
+        _require_type(buffer.dtype, f"buffer {buffer.name!r}")
+    for param in program.params:
+        _require_type(param.dtype, f"param {param.name!r}")
+    for row, code in enumerate(program.table.op):
+        info = INFO[code]
+        if info.group == "subgroup" or code in (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE):
+            raise UnsupportedFeatureError(
+                f"{info.name}{_at(program, row)} is not lowered to WGSL by this release",
+                fix="use workgroup memory and barriers",
+            )
+        if code == Op.ATOMIC_ADD and program.buffers[program.table.const[row]].dtype.is_float:
+            raise UnsupportedFeatureError(
+                f"atomic_add on f32{_at(program, row)} is not lowered to WGSL by this release",
+                fix="use an integer buffer, or sum in workgroup memory",
+            )
+        dtype = program.table.dtype[row]
+        if dtype and dtype not in _LOWERED_CODES:
+            _require_type(dtype_from_code(dtype), f"a {info.name}{_at(program, row)}")
+
+
+def _require_type(dtype: DType, what: str) -> None:
+    try:
+        register_type(dtype)
+    except UnsupportedFeatureError as error:
+        raise UnsupportedFeatureError(f"{what}: {error.message}", fix=error.fix) from None
+
+
+def _at(program: Program, row: int) -> str:
+    source = program.debug.source(row)
+    return f" at {source[0]}:{source[1]}" if source else ""
+
+
+def _workgroup_size(
+    program: Program, options: CompileOptions, target: Target
+) -> tuple[int, int, int]:
+    size = program.workgroup_size
+    if options.workgroup_size is not None:
+        if _observes_workgroup(program):
+            raise UnsupportedFeatureError(
+                f"program {program.name!r} depends on its workgroup size {size}, "
+                f"which CompileOptions would replace",
+                fix="build the program with the workgroup size you want",
+            )
+        size = options.workgroup_size
+    lanes = size[0] * size[1] * size[2]
+    if lanes > target.max_workgroup_invocations:
+        raise LimitError(
+            f"a workgroup of {size} has {lanes} lanes, the device allows "
+            f"{target.max_workgroup_invocations}",
+            fix="build the program with a smaller workgroup_size",
+        )
+    for axis, (given, limit) in enumerate(zip(size, target.max_workgroup_size, strict=True)):
+        if given > limit:
+            raise LimitError(
+                f"a workgroup of {size} has {given} lanes on axis {axis}, "
+                f"the device allows {limit}",
+                fix="build the program with a smaller workgroup_size",
+            )
+    return size
+
+
+def _observes_workgroup(program: Program) -> bool:
+    codes = set(program.table.op)
+    shared = any(not b.kind.is_storage and b.kind.label == "workgroup" for b in program.buffers)
+    return shared or Op.BARRIER in codes or bool(codes & _LANE_SHAPE_OPS)
+
+
+def _check_limits(program: Program, descriptor: KernelDescriptor, target: Target) -> None:
+    bound = len(descriptor.bindings) + (descriptor.trap_binding is not None)
+    if bound > target.max_storage_buffers:
+        extra = ", and traps take one" if descriptor.trap_binding is not None else ""
+        raise LimitError(
+            f"program {program.name!r} binds {len(descriptor.bindings)} storage buffers{extra}: "
+            f"{bound} in all, the device allows {target.max_storage_buffers}",
+            fix="merge buffers, or split the program in two",
+        )
+    sizes = workgroup_bytes(program)
+    if sum(sizes.values()) > target.max_workgroup_storage:
+        listed = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
+        raise LimitError(
+            f"workgroup buffers take {sum(sizes.values())} bytes ({listed}), the device allows "
+            f"{target.max_workgroup_storage}",
+            fix="use smaller workgroup buffers",
+        )
+    if descriptor.block_words * 4 > target.immediate_bytes:
+        raise LimitError(
+            f"the dispatch block of program {program.name!r} takes {descriptor.block_words * 4} "
+            f"bytes ({len(descriptor.length_words)} buffer lengths, {len(descriptor.param_words)} "
+            f"params), the device allows {target.immediate_bytes}",
+            fix="pass fewer params (put them in a buffer), or give buffers a constant count",
+        )
+
+
+# The dispatch block
+
+
+def _descriptor(program: Program, workgroup: tuple[int, int, int]) -> KernelDescriptor:
+    codes = program.table.op
+    word = HEADER_WORDS
+    lengths: list[tuple[int, int]] = []
+    bindings: list[Binding] = []
+    for index, buffer in enumerate(program.buffers):
+        if buffer.kind.is_storage:
+            bindings.append(Binding(index, buffer.kind.is_writable))
+            if buffer.count is None or buffer.count.constant is None:
+                lengths.append((index, word))
+                word += 1
+    params: list[tuple[int, int]] = []
+    for index in range(len(program.params)):
+        params.append((index, word))
+        word += 1
+    return KernelDescriptor(
+        bindings=tuple(bindings),
+        trap_binding=len(bindings) if Op.TRAP in codes else None,
+        block_words=word,
+        length_words=tuple(lengths),
+        param_words=tuple(params),
+        workgroup_size=workgroup,
+        whole_workgroups=Op.BARRIER in codes,
+        axes=len(program.extent),
+        trap_sites=codes.count(Op.TRAP),
+    )
+
+
+def _length_texts(program: Program, descriptor: KernelDescriptor) -> dict[int, str]:
+    texts = {index: f"d.len{index}" for index, _ in descriptor.length_words}
+    for index, buffer in enumerate(program.buffers):
+        if index not in texts:
+            count = buffer.count.constant if buffer.count else None
+            texts[index] = f"{count or 0}u"
+    return texts
+
+
+def _param_texts(program: Program) -> dict[int, str]:
+    return {
+        index: f"(d.p{index} != 0u)" if param.dtype.kind == "bool" else f"d.p{index}"
+        for index, param in enumerate(program.params)
+    }
+
+
+def _dispatch_struct(program: Program, descriptor: KernelDescriptor) -> list[str]:
+    fields = [f"  {word.name.lower()}: u32," for word in Word]
+    fields += [f"  len{index}: u32," for index, _ in descriptor.length_words]
+    for index, param in enumerate(program.params):
+        kind = "u32" if param.dtype.kind == "bool" else register_type(param.dtype)
+        fields.append(f"  p{index}: {kind},")
+    return ["struct Dispatch {", *fields, "}", "var<immediate> d: Dispatch;"]
+
+
+# Rows
+
+
+def _value_of(table: Table, row: int) -> int:
+    while row >= 0 and table.op[row] == Op.LET:
+        row = table.a[row]
+    return row
+
+
+def _emitted_rows(table: Table) -> bytes:
+    """1 for each row that becomes a statement: effects, and what they use other than leaves."""
+    live = bytearray(len(table))
+    for row in range(len(table) - 1, -1, -1):
+        info = INFO[table.op[row]]
+        removable = info.pure or table.op[row] in (Op.LOAD, Op.LET, Op.VAR, Op.VAR_GET)
+        if not removable:
+            live[row] = 1
+        if live[row]:
+            for operand in table.operands(row):
+                live[operand] = 1
+    for row, code in enumerate(table.op):
+        if INFO[code].group == "leaf" or code == Op.LET:
+            live[row] = 0
+    return bytes(live)
+
+
+def _predicated_from(table: Table) -> int | None:
+    """First row whose effects need the ``alive`` guard; None if no lane ends before a barrier.
+
+    That is the first trap or return, or the start of the outermost loop around it.
+    """
+    if Op.BARRIER not in table.op:
+        return None
+    first = next((r for r, c in enumerate(table.op) if c in (Op.TRAP, Op.RETURN)), None)
+    if first is None or Op.BARRIER not in table.op[_outermost_loop(table, first) :]:
+        # Nothing to meet any more: still no early exit, for the split functions agree on one way.
+        return first
+    return _outermost_loop(table, first)
+
+
+def _outermost_loop(table: Table, row: int) -> int:
+    blocks, _ = find_blocks(table.op)
+    start, block = row, int(blocks.flow[row])
+    while block > 0:
+        if blocks.kind[block] in (Op.FOR, Op.WHILE):
+            start = blocks.opener[block]
+        block = blocks.parent[block]
+    return start
+
+
+# The module
+
+
+def _module(
+    program: Program,
+    descriptor: KernelDescriptor,
+    memory: MemoryPlan,
+    layout: Layout,
+    emitter: Emitter,
+    bodies: list[list[str]],
+) -> str:
+    lines = [*_dispatch_struct(program, descriptor), "", *memory.declarations]
+    if descriptor.trap_binding is not None:
+        lines.append(
+            f"@group(0) @binding({descriptor.trap_binding}) "
+            "var<storage, read_write> trap_words: array<atomic<u32>, 4>;"
+        )
+    ids = ("gid", "lid", "wid", "nwg")
+    lines += [f"var<private> {name}: vec3<u32>;" for name in ids if name in _ids(program, emitter)]
+    if emitter.is_predicated:
+        lines.append("var<private> alive: bool = true;")
+    lines += emitter.privates
+    helpers = set(emitter.helpers)
+    if descriptor.trap_binding is not None:
+        helpers.add("h_trap")
+    for name in with_dependencies(helpers):
+        lines += ["", HELPERS[name].text]
+    for text in memory.functions:
+        lines += ["", text]
+    if descriptor.trap_binding is not None:
+        lines += ["", *_lane_index(descriptor)]
+    for number, function in enumerate(layout.functions):
+        if number != MAIN:
+            result = " -> u32" if function.escapes else ""
+            lines += ["", f"fn part{number}(){result} {{", *bodies[number], "}"]
+    lines += ["", *_main(program, descriptor, memory, emitter, bodies[MAIN])]
+    return "\n".join(lines) + "\n"
+
+
+def _ids(program: Program, emitter: Emitter) -> set[str]:
+    """The logical ids that must be set: those used, and those that others are made of."""
+    ids = set(emitter.ids)
+    barriers = Op.BARRIER in program.table.op
+    if Op.TRAP in program.table.op:
+        ids.add("gid")
+        if barriers:
+            ids.add("nwg")
+    return ids
+
+
+def _lane_index(descriptor: KernelDescriptor) -> list[str]:
+    """The function that numbers lanes linearly, x fastest, for the trap words."""
+    if descriptor.whole_workgroups:
+        x, y, _ = descriptor.workgroup_size
+        width, height = f"(nwg.x * {x}u)", f"(nwg.y * {y}u)"
+    else:
+        width, height = "d.extent_x", "d.extent_y"
+    match descriptor.axes:
+        case 1:
+            text = "gid.x"
+        case 2:
+            text = f"gid.x + {width} * gid.y"
+        case _:
+            text = f"gid.x + {width} * (gid.y + {height} * gid.z)"
+    return ["fn lane_index() -> u32 {", f"  return {text};", "}"]
+
+
+def _main(
+    program: Program,
+    descriptor: KernelDescriptor,
+    memory: MemoryPlan,
+    emitter: Emitter,
+    body: list[str],
+) -> list[str]:
+    """The entry point: logical ids from the launch, the extent test, then the body."""
+    x, y, z = descriptor.workgroup_size
+    ids = _ids(program, emitter)
+    head = [
+        f"@compute @workgroup_size({x}, {y}, {z})",
+        "fn main(@builtin(workgroup_id) launched: vec3<u32>,"
+        " @builtin(local_invocation_id) local: vec3<u32>,"
+        " @builtin(local_invocation_index) local_index: u32) {",
+    ]
+    lines: list[str] = []
+    if descriptor.axes == 1:
+        # A launch is folded into rows where one dimension cannot hold it; else launched.y is 0.
+        lines.append("let wg = vec3<u32>(launched.x + launched.y * d.row, 0u, 0u);")
+        surplus = f"wg.x > (d.extent_x - 1u) / {x}u"
+        if "nwg" in ids:
+            lines.append(f"let groups = vec3<u32>((d.extent_x - 1u) / {x}u + 1u, 1u, 1u);")
+    else:
+        lines += [
+            f"let groups = vec3<u32>((d.extent_x - 1u) / {x}u + 1u, (d.extent_y - 1u) / {y}u + 1u, "
+            f"(d.extent_z - 1u) / {z}u + 1u);",
+            "var wg = launched;",
+            "if (d.row != 0u) {",
+            "  let linear = launched.x + launched.y * d.row;",
+            "  wg = vec3<u32>(linear % groups.x, (linear / groups.x) % groups.y,"
+            " linear / (groups.x * groups.y));",
+            "}",
+        ]
+        surplus = "wg.z >= groups.z"
+    lines.append(f"let at = wg * vec3<u32>({x}u, {y}u, {z}u) + local;")
+    # The surplus workgroups of a folded launch leave as a whole; lanes beyond the extent leave only
+    # after all lanes of the workgroup have met the barrier behind the clears.
+    lines.append(f"if ({surplus}) {{ return; }}")
+    if memory.clears:
+        lines += [*memory.clears, "workgroupBarrier();"]
+    if not descriptor.whole_workgroups:
+        tests = [f"at.{axis} >= d.extent_{axis}" for axis in "xyz"[: descriptor.axes]]
+        lines.append(f"if ({' || '.join(tests)}) {{ return; }}")
+    sources = {"gid": "at", "lid": "local", "wid": "wg", "nwg": "groups"}
+    lines += [f"{name} = {source};" for name, source in sources.items() if name in ids]
+    return [*head, *(f"  {line}" for line in lines), *body, "}"]

@@ -1,0 +1,234 @@
+"""Buffers in WGSL: their declarations, and the functions that load, store and update them.
+
+Every access goes through a function that tests the index against the logical length, so an access
+out of bounds gives 0 or does nothing, and stale bytes behind the end of a pooled allocation cannot
+be seen. Elements below 32 bits are packed in u32 words of storage; a store replaces its bits with
+compare-exchange, so neighbours written by other lanes at the same time are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..ir.ops import Op
+from ..ir.program import Buffer, BufferKind, Program
+from ..ir.types import DType
+from .spelling import register_type, zero
+
+__all__ = ["ATOMIC_OPS", "Access", "MemoryPlan", "plan_memory", "workgroup_bytes"]
+
+ATOMIC_OPS: dict[int, str] = {
+    Op.ATOMIC_ADD: "atomicAdd",
+    Op.ATOMIC_SUB: "atomicSub",
+    Op.ATOMIC_AND: "atomicAnd",
+    Op.ATOMIC_OR: "atomicOr",
+    Op.ATOMIC_XOR: "atomicXor",
+    Op.ATOMIC_MIN: "atomicMin",
+    Op.ATOMIC_MAX: "atomicMax",
+    Op.ATOMIC_EXCHANGE: "atomicExchange",
+    Op.ATOMIC_COMPARE_EXCHANGE: "atomicCompareExchangeWeak",
+}
+
+_MEMORY_OPS: frozenset[int] = frozenset({Op.LOAD, Op.STORE, *ATOMIC_OPS})
+
+
+@dataclass(slots=True)
+class Access:
+    """How a program uses one buffer.
+
+    Attributes:
+        ops: the memory operations it applies, in order of first use.
+    """
+
+    ops: dict[Op, None] = field(default_factory=dict)
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether any atomic operation is applied."""
+        return any(op in ATOMIC_OPS for op in self.ops)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """Declarations and access functions of a program's buffers.
+
+    Attributes:
+        declarations: module-scope variables, in declaration order.
+        functions: the access functions that the program uses.
+        storage: indices of the storage buffers; a position is a binding number.
+        clears: statements that the lanes of a workgroup run together to zero its memory.
+    """
+
+    declarations: tuple[str, ...]
+    functions: tuple[str, ...]
+    storage: tuple[int, ...]
+    clears: tuple[str, ...]
+
+
+def plan_memory(program: Program, live: bytes, lengths: dict[int, str], lanes: int) -> MemoryPlan:
+    """Declarations and functions for every buffer of a program.
+
+    Args:
+        program: the program.
+        live: 1 for each row that is emitted.
+        lengths: text of each buffer's logical length in elements.
+        lanes: lanes of a workgroup.
+    """
+    accesses = [Access() for _ in program.buffers]
+    table = program.table
+    for row, code in enumerate(table.op):
+        if code in _MEMORY_OPS and live[row]:
+            accesses[table.const[row]].ops[Op(code)] = None
+    declarations: list[str] = []
+    functions: list[str] = []
+    storage = tuple(i for i, b in enumerate(program.buffers) if b.kind.is_storage)
+    bindings = {buffer: binding for binding, buffer in enumerate(storage)}
+    for index, (buffer, access) in enumerate(zip(program.buffers, accesses, strict=True)):
+        declarations.append(_declaration(index, buffer, access, bindings.get(index, -1)))
+        functions += [
+            _function(op, index, buffer, access, lengths[index]) for op in sorted(access.ops)
+        ]
+    clears = [
+        _clear(index, buffer, access, lanes)
+        for index, (buffer, access) in enumerate(zip(program.buffers, accesses, strict=True))
+        if buffer.kind is BufferKind.WORKGROUP and access.ops
+    ]
+    return MemoryPlan(tuple(declarations), tuple(functions), storage, tuple(clears))
+
+
+def workgroup_bytes(program: Program) -> dict[str, int]:
+    """Bytes of workgroup memory that each workgroup buffer takes, rounded up to 16."""
+    return {
+        b.name: -(-_static_count(b) * 4 // 16) * 16
+        for b in program.buffers
+        if b.kind is BufferKind.WORKGROUP
+    }
+
+
+def _static_count(buffer: Buffer) -> int:
+    count = buffer.count.constant if buffer.count else None
+    if count is None:
+        raise AssertionError(f"{buffer.kind.label} buffer {buffer.name!r} has no static count")
+    return count
+
+
+def _is_packed(buffer: Buffer) -> bool:
+    return buffer.kind.is_storage and buffer.dtype.itemsize < 4
+
+
+def _element(buffer: Buffer, access: Access) -> str:
+    """The WGSL element type of a buffer's array."""
+    if _is_packed(buffer):
+        return "atomic<u32>" if Op.STORE in access.ops else "u32"
+    element = "u32" if buffer.dtype.kind == "bool" else register_type(buffer.dtype)
+    return f"atomic<{element}>" if access.is_atomic else element
+
+
+def _declaration(index: int, buffer: Buffer, access: Access, binding: int) -> str:
+    element = _element(buffer, access)
+    match buffer.kind:
+        case BufferKind.WORKGROUP:
+            return f"var<workgroup> b{index}: array<{element}, {_static_count(buffer)}>;"
+        case BufferKind.PRIVATE:
+            return f"var<private> b{index}: array<{element}, {_static_count(buffer)}>;"
+        case BufferKind.READ:
+            mode = "read"
+        case _:
+            mode = "read_write"
+    return f"@group(0) @binding({binding}) var<storage, {mode}> b{index}: array<{element}>;"
+
+
+def _clear(index: int, buffer: Buffer, access: Access, lanes: int) -> str:
+    """Zeros in workgroup memory: wgpu-native leaves there what was there, unlike WebGPU."""
+    element = f"b{index}[k]"
+    zeros = "0u" if buffer.dtype.kind == "bool" else zero(buffer.dtype)
+    clear = f"atomicStore(&{element}, {zeros})" if access.is_atomic else f"{element} = {zeros}"
+    count = _static_count(buffer)
+    return f"for (var k = local_index; k < {count}u; k += {lanes}u) {{ {clear}; }}"
+
+
+def _function(op: Op, index: int, buffer: Buffer, access: Access, length: str) -> str:
+    value = register_type(buffer.dtype)
+    guard = f"if (i >= {length})"
+    if op is Op.LOAD:
+        return (
+            f"fn load{index}(i: u32) -> {value} {{\n"
+            f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
+            f"  return {_read(index, buffer, access)};\n}}"
+        )
+    if op is Op.STORE:
+        if _is_packed(buffer):
+            return _packed_store(index, buffer, guard)
+        stored = "select(0u, 1u, v)" if buffer.dtype.kind == "bool" else "v"
+        write = f"atomicStore(&b{index}[i], v)" if access.is_atomic else f"b{index}[i] = {stored}"
+        return f"fn store{index}(i: u32, v: {value}) {{\n  {guard} {{ return; }}\n  {write};\n}}"
+    name, builtin = f"{_short(op)}{index}", ATOMIC_OPS[op]
+    if op is Op.ATOMIC_COMPARE_EXCHANGE:
+        # WGSL's compare-exchange may fail spuriously; ours does not.
+        return (
+            f"fn {name}(i: u32, e: {value}, v: {value}) -> {value} {{\n"
+            f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
+            f"  loop {{\n"
+            f"    let r = {builtin}(&b{index}[i], e, v);\n"
+            f"    if (r.exchanged || r.old_value != e) {{ return r.old_value; }}\n"
+            f"  }}\n"
+            f"  return e;\n}}"
+        )
+    return (
+        f"fn {name}(i: u32, v: {value}) -> {value} {{\n"
+        f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
+        f"  return {builtin}(&b{index}[i], v);\n}}"
+    )
+
+
+def access_name(op: int, index: int) -> str:
+    """The name of the function that applies a memory operation to a buffer."""
+    return f"{_short(op)}{index}"
+
+
+def _short(op: int) -> str:
+    return Op(op).name.lower().replace("_", "")
+
+
+def _read(index: int, buffer: Buffer, access: Access) -> str:
+    if _is_packed(buffer):
+        per_word = 4 // buffer.dtype.itemsize
+        word = f"b{index}[i / {per_word}u]"
+        if Op.STORE in access.ops:
+            word = f"atomicLoad(&{word})"
+        return _unpack(word, buffer.dtype, f"(i % {per_word}u) * {32 // per_word}u")
+    element = f"b{index}[i]"
+    if access.is_atomic:
+        return f"atomicLoad(&{element})"
+    return f"{element} != 0u" if buffer.dtype.kind == "bool" else element
+
+
+def _unpack(word: str, dtype: DType, shift: str) -> str:
+    width = dtype.itemsize * 8
+    mask = (1 << width) - 1
+    if dtype.is_signed:
+        return f"bitcast<i32>(({word} >> ({shift})) << {32 - width}u) >> {32 - width}u"
+    bits = f"({word} >> ({shift})) & {mask}u"
+    return f"({bits}) != 0u" if dtype.kind == "bool" else bits
+
+
+def _packed_store(index: int, buffer: Buffer, guard: str) -> str:
+    dtype = buffer.dtype
+    width = dtype.itemsize * 8
+    mask = (1 << width) - 1
+    per_word = 4 // dtype.itemsize
+    bits = {"bool": "select(0u, 1u, v)", "int": f"bitcast<u32>(v) & {mask}u"}.get(dtype.kind, "v")
+    return (
+        f"fn store{index}(i: u32, v: {register_type(dtype)}) {{\n"
+        f"  {guard} {{ return; }}\n"
+        f"  let w = i / {per_word}u;\n"
+        f"  let s = (i % {per_word}u) * {width}u;\n"
+        f"  let bits = ({bits}) << s;\n"
+        f"  let keep = ~({mask}u << s);\n"
+        f"  var old = atomicLoad(&b{index}[w]);\n"
+        f"  loop {{\n"
+        f"    let r = atomicCompareExchangeWeak(&b{index}[w], old, (old & keep) | bits);\n"
+        f"    if (r.exchanged) {{ break; }}\n"
+        f"    old = r.old_value;\n"
+        f"  }}\n}}"
+    )
