@@ -11,24 +11,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .backends import get_backend
-    from .backends.compiling import compile  # noqa: A004  # the interface's name for it
+    from .backends.compiling import compile as compile
+    from .backends.registry import get_backend as get_backend
     from .errors import *  # noqa: F403
     from .ir import *  # noqa: F403
-    from .ir import abs_ as abs  # noqa: A004
-    from .ir import power as pow  # noqa: A004
-    from .ir import round_ as round  # noqa: A004
-    from .pipeline import DispatchConfig
-    from .wgsl.options import CompileOptions
+    from .ir import (
+        abs_ as abs,  # noqa: F401
+        power as pow,  # noqa: F401
+        round_ as round,  # noqa: F401
+    )
+    from .pipeline.config import DispatchConfig as DispatchConfig
+    from .wgsl.options import CompileOptions as CompileOptions
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "CompileOptions": (".wgsl.options", "CompileOptions"),
-    "DispatchConfig": (".pipeline", "DispatchConfig"),
+    "DispatchConfig": (".pipeline.config", "DispatchConfig"),
     "abs": (".ir", "abs_"),
     "compile": (".backends.compiling", "compile"),
-    "get_backend": (".backends", "get_backend"),
+    "get_backend": (".backends.registry", "get_backend"),
     "pow": (".ir", "power"),
     "round": (".ir", "round_"),
 }
