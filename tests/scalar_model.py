@@ -170,7 +170,7 @@ FLOAT: dict[Op, Callable[..., Scalar]] = {
 
 
 def model(op: Op, dtype: DType) -> Callable[..., Scalar] | None:
-    """The model of an operation on a type, taking the type and the operands; None if it has none."""
+    """The model of an operation on a type: takes the type and operands. None if there is none."""
     table = FLOAT if dtype.is_float else BOOL if dtype is bool_ else INTEGER
     return table.get(op)  # type: ignore[attr-defined]
 

@@ -60,7 +60,7 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.MUL, "u"): "{a} * {b}",
     (Op.MUL, "i"): "{a} * {b}",
     (Op.MUL, "f"): "{a} * {b}",
-    (Op.DIV, "f"): "{a} / {b}",
+    (Op.DIV, "f"): "h_div_f32({a}, {b})",
     (Op.FLOOR_DIV, "u"): "h_div_u32({a}, {b})",
     (Op.FLOOR_DIV, "i"): "h_floor_div_i32({a}, {b})",
     (Op.TRUNC_DIV, "u"): "h_div_u32({a}, {b})",

@@ -9,7 +9,7 @@ it.
 
 from __future__ import annotations
 
-import math
+import sys
 
 from ..ir.ops import INFO, Op
 from ..ir.program import Program
@@ -212,6 +212,8 @@ class Emitter:
             texts[1] = shift_count(dtype, texts[1], self._dtype(rows[1]))
         elif dtype.is_float:
             self._hide(op, rows, texts)
+            if op == Op.DIV and self._is_plain_literal(rows[1], up_to=2.0**126):
+                return f"{texts[0]} / {texts[1]}"
         return expression(op, dtype, self._dtype(row), texts)
 
     def _is_constant(self, row: int) -> bool:
@@ -230,9 +232,10 @@ class Emitter:
             if a == b or 0 in (a, b):
                 texts[1] = f"h_opaque({texts[1]})"
 
-    def _is_plain_literal(self, row: int) -> bool:
+    def _is_plain_literal(self, row: int, up_to: float = sys.float_info.max) -> bool:
+        """Whether a row is a literal, not zero, of at most the magnitude given."""
         value = self._literal_value(row)
-        return value is not None and value != 0 and math.isfinite(value)
+        return value is not None and 0 < abs(value) <= up_to
 
     def _literal_value(self, row: int) -> float | None:
         row = self.value_of(row)

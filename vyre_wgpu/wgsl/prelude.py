@@ -129,6 +129,15 @@ fn h_is_nan(a: f32) -> bool {
   return (bitcast<u32>(a) & 0x7fffffffu) > 0x7f800000u;
 }"""
     ),
+    # A driver may divide by multiplying with the reciprocal, which it flushes to zero for a divisor
+    # above 2^126 (seen on an NVIDIA H200): such a divisor is scaled, and the quotient with it.
+    "h_div_f32": Helper(
+        """\
+fn h_div_f32(a: f32, b: f32) -> f32 {
+  let s = select(1.0f, 0.25f, (bitcast<u32>(b) & 0x7fffffffu) > 0x7e800000u);
+  return (a / (b * s)) * s;
+}"""
+    ),
     "h_opaque": Helper(
         """\
 fn h_opaque(a: f32) -> f32 {

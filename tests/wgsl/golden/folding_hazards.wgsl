@@ -14,6 +14,11 @@ var<immediate> d: Dispatch;
 @group(0) @binding(1) var<storage, read_write> b1: array<f32>;
 var<private> gid: vec3<u32>;
 
+fn h_div_f32(a: f32, b: f32) -> f32 {
+  let s = select(1.0f, 0.25f, (bitcast<u32>(b) & 0x7fffffffu) > 0x7e800000u);
+  return (a / (b * s)) * s;
+}
+
 fn h_opaque(a: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(a) ^ d.zero);
 }
@@ -38,7 +43,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v1 = load0(gid.x);
   var v2: f32 = v1;
   let v3 = v1 - h_opaque(v1);
-  let v4 = v1 / h_opaque(v1);
+  let v4 = h_div_f32(v1, h_opaque(v1));
   let v5 = v3 + v4;
   let v7 = v1 * bitcast<f32>(0x00000000u | d.zero);
   let v8 = v5 + v7;
