@@ -151,6 +151,27 @@ def test_missing_standard_output_is_no_crash() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_in_the_middle_is_status_130_and_one_line() -> None:
+    code = (
+        "import os, signal, sys; from vyre_wgpu.cli import demo, main; "
+        "demo.find_files = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT); "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(main(['demo']))"
+    )
+    done = run_module(code=code, stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "vyre-wgpu: interrupted\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
+def test_full_disk_is_one_message() -> None:
+    with open("/dev/full", "w") as full:
+        done = run_module("--version", stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.startswith("vyre-wgpu: error: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_importing_the_command_line_loads_no_gpu_library() -> None:
     code = "import sys, vyre_wgpu.cli; sys.exit('wgpu' in sys.modules)"
     assert run_module(code=code, stdout=subprocess.PIPE).returncode == 0

@@ -333,7 +333,6 @@ def test_standard_output_closed_early_is_no_crash(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.slow
 def test_standard_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -382,17 +382,20 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 }
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from([*BINARY, "neg", "not", "less", "load", "store", "get", "set", "if"]),
-        st.integers(0, 7),
-        st.integers(0, 7),
+        st.sampled_from(
+            [*BINARY, "neg", "not", "less", "if", *["load", "store", "get", "set"] * 4]
+        ),
+        st.integers(0, 2),
+        st.integers(0, 2),
         st.integers(1, 4),
     ),
+    min_size=4,
     max_size=40,
 )
 
 
 @settings(max_examples=200, deadline=None)
-@given(steps=STEPS, data=st.lists(st.integers(-9, 9), min_size=8, max_size=8))
+@given(steps=STEPS, data=st.lists(st.integers(-9, 9), min_size=3, max_size=3))
 def test_text_computes_what_the_program_does(
     steps: list[tuple[str, int, int, int]], data: list[int]
 ) -> None:
@@ -404,8 +407,9 @@ def test_text_computes_what_the_program_does(
     memory, variable = list(data), 1
     results = [memory[0]]
     for kind, first, second, number in steps:
-        v, w = values[first % len(values)], values[second % len(values)]
-        p, q = results[first % len(values)], results[second % len(values)]
+        # Mostly of the last ones, so that many are used once and stand where they are used.
+        one, two = -1 - first % len(values), -1 - second % len(values)
+        v, w, p, q = values[one], values[two], results[one], results[two]
         if abs(p) > 1 << 20 or abs(q) > 1 << 20:
             continue
         match kind:
@@ -442,8 +446,11 @@ def test_text_computes_what_the_program_does(
             case _:
                 values.append(BINARY[kind](v, w))
                 results.append(BINARY[kind](p, q))
-    x[0] = values[-1]
-    memory[0] = results[-1]
+    for value, result in zip(values[-3:], results[-3:], strict=True):
+        x[0] = value
+        memory[0] = result
+        x[1] = x[0] + x[1]
+        memory[1] += result
     lines = [line.replace("var ", "", 1) for line in body(b.build())]
     scope: dict[str, object] = {"x": list(data), "i64": int, "cast": lambda value, to: to(value)}
     exec("\n".join(lines), scope)

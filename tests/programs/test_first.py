@@ -121,7 +121,7 @@ def test_trap_names_the_smallest_index_tag_and_line(index: int) -> None:
 @pytest.mark.gpu
 def test_nothing_found_is_no_trap() -> None:
     pipe = vw.compile(programs.trap_if_found("not ASCII"))
-    assert pipe.dispatch([find_word(b"all ASCII")]) == []
+    assert pipe.dispatch(vw.compile(non_ascii()).push_chunk(b"all ASCII")) == []
 
 
 @pytest.mark.gpu

@@ -444,6 +444,19 @@ def test_ids_of_every_lane(
     np.testing.assert_array_equal(grouped, xx // wx + 10 * (yy // wy) + 100 * (zz // wz) + 1)
 
 
+@pytest.mark.parametrize("workgroup", [(8, 4, 1), (8, 4, 2), (1, 1, 8)])
+@pytest.mark.parametrize("extent", [(37,), (9, 3)])
+def test_workgroups_of_more_axes_than_the_extent(
+    extent: tuple[int, ...], workgroup: tuple[int, int, int], backend: Any
+) -> None:
+    """Lanes beyond the extent on the other axes do not run."""
+    b = vw.ProgramBuilder("axes", workgroup_size=workgroup)
+    count = b.output("count", vw.u32, int(np.prod(extent)))
+    b.extent(*extent)
+    b.atomic_add(count, b.global_id(0) + extent[0] * b.global_id(1), 1)
+    assert (run(backend, b)[0] == 1).all()
+
+
 @pytest.mark.parametrize("groups", [65_535, 65_536, 70_001, 131_071])
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_folded_launches(groups: int, axes: int, backend: Any) -> None:

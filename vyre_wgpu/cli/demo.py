@@ -13,7 +13,7 @@ from ..errors import VyreError
 from .corpus import FileStream, FoundFiles, find_files
 from .demo_job import count_bytes, trap_at_first_non_ascii
 from .demo_report import DemoReport
-from .device import adapter_name, open_backend
+from .device import opened_backend
 from .output import printable, progress
 
 __all__ = ["register", "run"]
@@ -75,27 +75,27 @@ def run(args: argparse.Namespace) -> int:
     root = Path(sysconfig.get_path("stdlib")) if is_library else args.path
     found = _find(root, is_library=is_library)
     started = perf_counter()
-    backend = open_backend(args.adapter)
-    open_s = perf_counter() - started
-    with progress(found.total_bytes, "counting bytes") as advance:
-        counted = count_bytes(backend, FileStream(found.paths, args.chunk_bytes), advance)
-    unreadable = (*found.unreadable, *counted.unreadable)
-    if not counted.total_bytes:
-        raise VyreError(
-            f"no bytes to count in the {len(found.paths)} file(s) below {printable(str(root))}"
-            + (f", unreadable: {len(unreadable)}" if unreadable else ""),
-            fix=_GIVE_FOLDER,
+    with opened_backend(args.adapter) as backend:
+        open_s = perf_counter() - started
+        with progress(found.total_bytes, "counting bytes") as advance:
+            counted = count_bytes(backend, FileStream(found.paths, args.chunk_bytes), advance)
+        unreadable = (*found.unreadable, *counted.unreadable)
+        if not counted.total_bytes:
+            raise VyreError(
+                f"no bytes to count in the {len(found.paths)} file(s) below {printable(str(root))}"
+                + (f", unreadable: {len(unreadable)}" if unreadable else ""),
+                fix=_GIVE_FOLDER,
+            )
+        report = DemoReport(
+            adapter=backend.adapter_info.summary,
+            root=root,
+            is_library=is_library,
+            chunk_bytes=args.chunk_bytes,
+            open_s=open_s,
+            counted=counted,
+            trapped=trap_at_first_non_ascii(backend, FileStream(found.paths, args.chunk_bytes)),
+            unreadable=unreadable,
         )
-    report = DemoReport(
-        adapter=adapter_name(backend),
-        root=root,
-        is_library=is_library,
-        chunk_bytes=args.chunk_bytes,
-        open_s=open_s,
-        counted=counted,
-        trapped=trap_at_first_non_ascii(backend, FileStream(found.paths, args.chunk_bytes)),
-        unreadable=unreadable,
-    )
     if args.json:
         print(json.dumps(report.as_dict(), indent=2))
     else:

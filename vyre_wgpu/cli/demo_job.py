@@ -21,6 +21,7 @@ import numpy.typing as npt
 import vyre_wgpu as vw
 
 from .. import programs
+from ..backends import Backend, CompiledPipeline
 from .corpus import FileStream, Unreadable
 
 __all__ = ["CountReport", "TrapReport", "count_bytes", "first_non_ascii", "trap_at_first_non_ascii"]
@@ -76,7 +77,7 @@ class CountReport:
 
 
 def count_bytes(
-    backend: Any, stream: FileStream, advance: Callable[[int], None] = lambda _: None
+    backend: Backend, stream: FileStream, advance: Callable[[int], None] = lambda _: None
 ) -> CountReport:
     """Pushes a stream through the histogram and checks every chunk against NumPy.
 
@@ -92,7 +93,7 @@ def count_bytes(
     differences = _Differences()
     modules_at_first = 0
     first_bytes = 0
-    pipe: Any = None
+    pipe: CompiledPipeline | None = None
     for offset, chunk in stream.chunks():
         data = np.frombuffer(chunk, np.uint8)
         started = perf_counter()
@@ -153,7 +154,7 @@ class TrapReport:
     differences: tuple[str, ...] = ()
 
 
-def trap_at_first_non_ascii(backend: Any, stream: FileStream) -> TrapReport:
+def trap_at_first_non_ascii(backend: Backend, stream: FileStream) -> TrapReport:
     """Finds the first non-ASCII byte of a stream on the device and lets the device raise it.
 
     Args:
@@ -203,7 +204,7 @@ class _Hit(NamedTuple):
     found: npt.NDArray[np.uint32]
 
 
-def _first_chunk_with_one(finder: Any, stream: FileStream) -> _Hit | None:
+def _first_chunk_with_one(finder: CompiledPipeline, stream: FileStream) -> _Hit | None:
     for offset, chunk in stream.chunks():
         data = np.frombuffer(chunk, np.uint8)
         (found,) = finder.push_chunk(data)
@@ -212,7 +213,7 @@ def _first_chunk_with_one(finder: Any, stream: FileStream) -> _Hit | None:
     return None
 
 
-def _trap(backend: Any, found: npt.NDArray[np.uint32]) -> vw.TrapError | None:
+def _trap(backend: Backend, found: npt.NDArray[np.uint32]) -> vw.TrapError | None:
     """The exception of a program that traps at what was found."""
     pipe = vw.compile(programs.trap_if_found(_TAG), backend=backend)
     try:

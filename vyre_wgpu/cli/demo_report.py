@@ -87,8 +87,10 @@ class DemoReport:
         show(self._count_rows())
         for text in self._notes():
             note(text)
+        print()
         heading("A trap, as the exception that a user sees")
         self._show_trap()
+        print()
         heading("Result")
         if self.agrees:
             verdict(True, "agrees: every chunk with numpy.bincount, the trap with Python's search")

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-import vyre_wgpu as vw
+from ..backends import Backend, get_backend
 
-__all__ = ["adapter_name", "open_backend"]
-
-
-def open_backend(adapter: str | None) -> Any:
-    """The wgpu backend on the adapter that the user names, or on the best one."""
-    return vw.get_backend("wgpu")
+__all__ = ["opened_backend"]
 
 
-def adapter_name(backend: Any) -> str:
-    """One line: name, kind, API, driver."""
-    return str(backend)
+@contextmanager
+def opened_backend(adapter: str | None) -> Iterator[Backend]:
+    """The wgpu backend on an adapter, for a block.
+
+    Args:
+        adapter: index or part of the name; None takes the environment's, else the best one.
+
+    Raises:
+        NoAdapterError: there is no adapter, or none that matches.
+    """
+    if adapter is None:
+        yield get_backend("wgpu")
+        return
+    from ..backends.wgpu import WgpuBackend  # not for commands that need no device
+
+    with WgpuBackend(adapter) as backend:
+        yield backend

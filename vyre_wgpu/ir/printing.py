@@ -343,23 +343,23 @@ class _Printer:
 
     def if_(self, row: int) -> None:
         condition = self.use(row, 0)
-        pass
+        self.settle()
         self.open(f"if {condition}:")
 
     def for_(self, row: int) -> None:
         bounds = ", ".join(self.use(row, place) for place in range(3))
-        pass
+        self.settle()
         self.texts[row] = self.name_of(row)
         self.open(f"for {self.texts[row]} in range({bounds}):")
 
     def while_(self, row: int) -> None:
-        pass
+        self.settle()
         self.open("while:")
 
     def do(self, row: int) -> None:
         """The condition block of a loop: one line if it is one expression, else a block."""
         condition = self.use(row, 0)
-        pass
+        self.settle()
         if self.opened and len(self.lines) == self.opened[-1]:
             self.lines.pop()
             self.shift(-1)
@@ -388,7 +388,7 @@ class _Printer:
             self.opened[-1] = len(self.lines)
 
     def close(self) -> None:
-        pass
+        self.settle()
         if self.opened and len(self.lines) == self.opened.pop():
             self.line("pass")
         self.shift(-1)

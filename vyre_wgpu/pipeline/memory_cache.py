@@ -21,6 +21,7 @@ class _Flight(Generic[V]):
 
     def __init__(self) -> None:
         self.done = threading.Event()
+        self.waiters = 0
         self.value: V | None = None
         self.error: Exception | None = None
 
@@ -63,6 +64,7 @@ class MemoryCache(Generic[K, V]):
                 if flight is None:
                     flight = self._flights[key] = _Flight()
                     break
+                flight.waiters += 1
             flight.done.wait()
             if flight.error is not None:
                 raise flight.error

@@ -145,14 +145,15 @@ def select(
             f"{origin} is {request!r}, not an index or a part of a name",
             fix=f"use one of: {_listing(adapters)}",
         )
-    if isinstance(request, int) or request.strip().isdecimal():
-        index = int(request)
-        if not 0 <= index < len(adapters):
+    if isinstance(request, int):
+        if not 0 <= request < len(adapters):
             raise NoAdapterError(
-                f"{origin} {index} does not exist", fix=f"use one of: {_listing(adapters)}"
+                f"{origin} {request} does not exist", fix=f"use one of: {_listing(adapters)}"
             )
-        return adapters[index]
+        return adapters[request]
     wanted = request.strip().lower()
+    if wanted.isdecimal() and int(wanted) < len(adapters):
+        return adapters[int(wanted)]  # beyond the list it may be a model number
     if not wanted:
         raise InputError(f"{origin} is empty", fix=f"use one of: {_listing(adapters)}")
     matching = [info for info in adapters if wanted in info.summary.lower()]

@@ -73,8 +73,8 @@ class KernelDescriptor:
             words, low first.
         workgroup_size: lanes of a workgroup as launched.
         whole_workgroups: every lane of a started workgroup runs, so lanes are numbered over whole
-            workgroups; otherwise lanes beyond the extent do not run and lanes are numbered over
-            the extent.
+            workgroups on every axis; otherwise lanes beyond the extent do not run and lanes are
+            numbered over the extent. Either way x runs fastest.
         axes: number of axes of the extent.
         elements_per_lane: logical elements that one launched lane computes.
         features: wgpu features that the shader needs.

@@ -323,12 +323,14 @@ def _ids(program: Program, emitter: Emitter) -> set[str]:
 
 def _lane_index(descriptor: KernelDescriptor) -> list[str]:
     """The function that numbers lanes linearly, x fastest, for the trap words."""
+    dimensions = descriptor.axes
     if descriptor.whole_workgroups:
-        x, y, _ = descriptor.workgroup_size
+        x, y, z = descriptor.workgroup_size
         width, height = f"(nwg.x * {x}u)", f"(nwg.y * {y}u)"
+        dimensions = max(dimensions, 3 if z > 1 else 2 if y > 1 else 1)
     else:
         width, height = "d.extent_x", "d.extent_y"
-    match descriptor.axes:
+    match dimensions:
         case 1:
             text = "gid.x"
         case 2:
@@ -380,7 +382,9 @@ def _main(
     if memory.clears:
         lines += [*memory.clears, "workgroupBarrier();"]
     if not descriptor.whole_workgroups:
-        tests = [f"at.{axis} >= d.extent_{axis}" for axis in "xyz"[: descriptor.axes]]
+        sizes = zip("xyz", descriptor.workgroup_size, range(3), strict=True)
+        used = [name for name, size, axis in sizes if axis < descriptor.axes or size > 1]
+        tests = [f"at.{name} >= d.extent_{name}" for name in used]
         lines.append(f"if ({' || '.join(tests)}) {{ return; }}")
     sources = {"gid": "at", "lid": "local", "wid": "wg", "nwg": "groups"}
     lines += [f"{name} = {source};" for name, source in sources.items() if name in ids]
