@@ -19,10 +19,12 @@ __all__ = [
     "ForkedProcessError",
     "InputError",
     "LimitError",
+    "LoopLimitError",
     "NoAdapterError",
     "OutputBudgetError",
     "Problem",
     "ProgramDecodeError",
+    "RaceError",
     "SourceLocation",
     "TrapError",
     "UnsupportedFeatureError",
@@ -116,6 +118,10 @@ class LimitError(VyreError):
     """A program or dispatch exceeds a limit of the adapter; names what and by how much."""
 
 
+class LoopLimitError(LimitError):
+    """The reference backend stopped a program that made more loop iterations than allowed."""
+
+
 class NoAdapterError(VyreError):
     """No usable GPU adapter, or none that matches the request."""
 
@@ -175,6 +181,26 @@ class TrapError(VyreError):
         lane_text = str(lane[0]) if len(lane) == 1 else str(lane)
         super().__init__(
             f"program {program!r} trapped: {tag!r}, address {address}, lane {lane_text}{where}"
+        )
+
+
+class RaceError(VyreError):
+    """The reference backend found data races; `races` has one for each pair of statements.
+
+    Attributes:
+        races: what raced: each with ``buffer``, ``index``, and the accesses ``first`` and
+            ``second``; ``str`` gives it in words.
+        program: the program's name.
+    """
+
+    def __init__(self, races: Sequence[object], *, program: str = "") -> None:
+        self.races = tuple(races)
+        self.program = program
+        count = len(self.races)
+        head = f"program {program!r} has {count} data race{'s' if count != 1 else ''}"
+        super().__init__(
+            "\n  ".join([head + ":", *map(str, self.races)]),
+            fix="separate the accesses by a barrier, or make them atomic",
         )
 
 

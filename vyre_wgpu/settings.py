@@ -26,12 +26,23 @@ class Settings:
         adapter: index of an adapter or part of its name; None chooses the best.
         pipelines: compiled programs kept in memory, at least 1.
         dump_wgsl: folder that every lowered shader is written to, or None.
+        cache: ``rw``, ``ro`` or ``off``: whether the cache folder is read and written.
+        cache_dir: the cache folder, or None for the user's own.
     """
 
     backend: str = "wgpu"
     adapter: str | None = None
     pipelines: int = 256
     dump_wgsl: Path | None = None
+    cache: str = "rw"
+    cache_dir: Path | None = None
+
+    @property
+    def cache_folder(self) -> Path:
+        """The cache folder: `cache_dir`, else the one that the system has for the user."""
+        import platformdirs
+
+        return self.cache_dir or Path(platformdirs.user_cache_dir("vyre_wgpu", appauthor=False))
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -81,6 +92,12 @@ def _positive(text: str) -> int:
     return value
 
 
+def _cache_mode(text: str) -> str:
+    if text not in ("off", "ro", "rw"):
+        raise ValueError(text)
+    return text
+
+
 VARIABLES: tuple[Variable, ...] = (
     Variable(
         "VYRE_WGPU_BACKEND",
@@ -112,6 +129,22 @@ VARIABLES: tuple[Variable, ...] = (
         "a folder",
         "off",
         "every lowered shader is written there as a `.wgsl` file",
+        Path,
+    ),
+    Variable(
+        "VYRE_WGPU_CACHE",
+        "cache",
+        "`off`, `ro` or `rw`",
+        "`rw`",
+        "whether device profiles are read from and written to the cache folder",
+        _cache_mode,
+    ),
+    Variable(
+        "VYRE_WGPU_CACHE_DIR",
+        "cache_dir",
+        "a folder",
+        "the user's cache folder",
+        "where the cache folder is",
         Path,
     ),
 )

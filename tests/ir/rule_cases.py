@@ -568,6 +568,13 @@ def too_long(k: Kernel) -> None:
         value = value + 1.0
 
 
+@allowed
+def fifty_thousand_loads_in_a_sum(k: Kernel) -> None:
+    total = k.x[k.i]
+    for term in range(1, 50_000):
+        total = total + k.x[k.i + term]
+
+
 @breaks("E602", "more than 64 deep")
 def too_deep(k: Kernel) -> None:
     nest(k, 65)

@@ -55,7 +55,6 @@ ARTIFACT = ShaderArtifact(
         workgroup_size=(64, 1, 1),
         whole_workgroups=False,
         axes=1,
-        trap_sites=3,
     ),
 )
 

@@ -6,9 +6,9 @@ import inspect
 import pytest
 
 import vyre_wgpu as vw
-from vyre_wgpu.ir.program import Program
+from vyre_wgpu.ir import Op, Program
 from vyre_wgpu.pipeline.traps import TrapWords, trap_error
-from vyre_wgpu.wgsl.descriptor import KernelDescriptor
+from vyre_wgpu.wgsl.descriptor import UNKNOWN_SITE, KernelDescriptor
 
 DESCRIPTOR = KernelDescriptor(
     bindings=(),
@@ -19,7 +19,6 @@ DESCRIPTOR = KernelDescriptor(
     workgroup_size=(8, 4, 1),
     whole_workgroups=False,
     axes=2,
-    trap_sites=2,
 )
 
 
@@ -37,10 +36,11 @@ def two_traps() -> tuple[Program, int]:
 
 def test_site_gives_tag_source_and_signedness() -> None:
     program, line = two_traps()
-    error = trap_error(program, DESCRIPTOR, TrapWords(1, 0xFFFFFFFB, 0, 0), (10, 3))
+    first, second = (row for row, op in enumerate(program.table.op) if op == Op.TRAP)
+    error = trap_error(program, DESCRIPTOR, TrapWords(1, 0xFFFFFFFB, first, 0), (10, 3))
     assert (error.tag, error.address, error.program) == ("signed", -5, "two")
     assert error.source == (__file__, line)
-    error = trap_error(program, DESCRIPTOR, TrapWords(1, 0xFFFFFFFB, 1, 0), (10, 3))
+    error = trap_error(program, DESCRIPTOR, TrapWords(1, 0xFFFFFFFB, second, 0), (10, 3))
     assert (error.tag, error.address) == ("unsigned", 0xFFFFFFFB)
     assert error.source == (__file__, line + 1)
 
@@ -63,7 +63,11 @@ def test_lane_is_unravelled_with_x_fastest(
     assert error.lane == lane
 
 
-def test_words_that_name_no_site_still_make_an_error() -> None:
-    program, _ = two_traps()
-    error = trap_error(program, DESCRIPTOR, TrapWords(1, 4, 99, 7), (10, 3))
-    assert (error.tag, error.address) == ("unknown", 4)
+def test_a_site_that_is_no_trap_statement_is_a_loop_that_ran_too_long() -> None:
+    program, line = two_traps()
+    loop = TrapWords(1, 0, program.table.op.index(Op.IF), 7)
+    error = trap_error(program, DESCRIPTOR, loop, (10, 3))
+    assert (error.tag, error.address, error.source) == ("loop-limit", 0, (__file__, line - 2))
+    helper = TrapWords(1, 0, UNKNOWN_SITE, 7)
+    error = trap_error(program, DESCRIPTOR, helper, (10, 3))
+    assert (error.tag, error.source) == ("loop-limit", None)

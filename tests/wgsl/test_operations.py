@@ -1,4 +1,4 @@
-"""Every pure operation has its defined result on the device, for run-time and literal operands."""
+"""Every pure operation has its defined result on every backend, for run-time and literal operands."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ CASES = [
     for dtype in LOWERED
     if scalar_model.model(op, dtype) is not None
 ]
+
+
+@pytest.fixture
+def backend(any_backend: Any) -> Any:
+    """These tests say what programs mean, so they run on every backend."""
+    return any_backend
 
 
 def apply(op: Op, operands: list[Value | TypedLiteral]) -> Value:
@@ -52,7 +58,6 @@ def is_open(op: Op, operands: tuple[Any, ...]) -> bool:
     return any(scalar_model.is_subnormal(x) for x in operands)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize(("op", "dtype"), CASES, ids=lambda x: getattr(x, "name", str(x)).lower())
 def test_operation_on_edge_values(op: Op, dtype: DType, backend: Any) -> None:
     """All pairs of edge values, both from buffers."""
@@ -81,7 +86,6 @@ def test_operation_on_edge_values(op: Op, dtype: DType, backend: Any) -> None:
                 expect_same(op, value, expected, f"{info.name}{used}")
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [vw.i32, vw.u32, vw.i8, vw.u16, vw.f32, vw.bool_], ids=str)
 def test_operations_with_literal_operands(dtype: DType, backend: Any) -> None:
     """Each edge value as a literal second operand, and both operands literals."""
@@ -126,7 +130,6 @@ def literals_only(anchor: Value, op: Op, a: TypedLiteral, b: TypedLiteral) -> Va
     return Value(recorder, row, recorder.dtype_of(row))
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("source", LOWERED, ids=str)
 def test_casts_on_edge_values(source: DType, backend: Any) -> None:
     """Each type to each other one; floats saturate, integers truncate or extend."""
@@ -146,7 +149,6 @@ def test_casts_on_edge_values(source: DType, backend: Any) -> None:
             expect_same(Op.CAST, got if target is vw.f32 else got.item(), expected, shown)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize(
     ("source", "target"),
     [
@@ -173,7 +175,6 @@ def test_bitcasts_on_edge_values(source: DType, target: DType, backend: Any) -> 
             expect_same(Op.BITCAST, value if target is vw.f32 else value.item(), expected, shown)
 
 
-@pytest.mark.gpu
 def test_select_and_fma(backend: Any) -> None:
     """select takes the second operand where the condition holds; fma within one rounding."""
     rng = np.random.default_rng(7)
@@ -189,7 +190,6 @@ def test_select_and_fma(backend: Any) -> None:
     np.testing.assert_allclose(fused, x.astype(np.float64) ** 2 + 2, rtol=2e-7)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("through", ["value", "variable", "memory", "expression"])
 def test_no_driver_folds_equal_operands(through: str, backend: Any) -> None:
     """x - x, x / x, x == x and x * 0 keep their meaning for NaN and infinity, however x is had."""

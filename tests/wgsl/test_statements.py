@@ -1,4 +1,4 @@
-"""Statements, memory and launches have their defined meaning on the device."""
+"""Statements, memory and launches have their defined meaning on every backend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import pytest
 
 import vyre_wgpu as vw
 
-pytestmark = pytest.mark.gpu
+
+@pytest.fixture
+def backend(any_backend: Any) -> Any:
+    """These tests say what programs mean, so they run on every backend."""
+    return any_backend
 
 
 def run(backend: Any, b: vw.ProgramBuilder, *arrays: Any, **params: Any) -> list[np.ndarray]:
@@ -504,7 +508,8 @@ def test_long_bodies_are_split_and_right(backend: Any) -> None:
     statements = 1500
     program = long_program(statements).build()
     pipe = backend.compile(program)
-    assert pipe.wgsl.count("\nfn part") > 3
+    if hasattr(pipe, "wgsl"):
+        assert pipe.wgsl.count("\nfn part") > 3
     x = np.arange(64, dtype=np.uint32)
 
     def model(v: int) -> int:

@@ -22,7 +22,10 @@ __all__ = ["GROUP", "Registry", "backend_names", "get_backend", "register_backen
 GROUP = "vyre_wgpu.backends"
 """The entry-point group."""
 
-BUILT_IN = {"wgpu": "vyre_wgpu.backends.wgpu:WgpuBackend"}
+BUILT_IN = {
+    "reference": "vyre_wgpu.backends.reference:ReferenceBackend",
+    "wgpu": "vyre_wgpu.backends.wgpu:WgpuBackend",
+}
 """Known without installed metadata, so that a source tree works too."""
 
 Factory = Callable[[], Backend]

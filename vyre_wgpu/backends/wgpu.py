@@ -29,16 +29,17 @@ class WgpuBackend:
     Args:
         adapter: index of an adapter or a part of its name; None takes ``VYRE_WGPU_ADAPTER``, else
             the best GPU, else the software driver.
+        immediates: whether extent, lengths and params go to the shader as immediates where the
+            adapter has them; otherwise they go through a uniform buffer.
 
     Raises:
         NoAdapterError: there is no adapter, or none that matches.
-        UnsupportedFeatureError: the adapter lacks what every dispatch needs.
         ForkedProcessError: this process was forked from one that used the GPU.
     """
 
-    def __init__(self, adapter: int | str | None = None) -> None:
+    def __init__(self, adapter: int | str | None = None, *, immediates: bool = True) -> None:
         chosen = settings.current()
-        self._device = open_device(adapter)
+        self._device = open_device(adapter, immediates=immediates)
         self._counters = Counters()
         self._compiler = Compiler(
             self._device, self._counters, max_entries=chosen.pipelines, dump=chosen.dump_wgsl

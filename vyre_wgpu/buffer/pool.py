@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ..errors import LimitError, VyreError
@@ -24,6 +24,7 @@ __all__ = [
     "PooledBuffer",
     "size_class",
     "storage_pool",
+    "uniform_pool",
 ]
 
 DEFAULT_BUDGET = 1 << 30
@@ -100,6 +101,11 @@ class PoolStatistics:
     bytes: int = 0
     idle_bytes: int = 0
 
+    def __add__(self, other: PoolStatistics) -> PoolStatistics:
+        return PoolStatistics(
+            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(PoolStatistics))
+        )
+
 
 class BufferPool:
     """Lends buffers of one usage. Safe to use from several threads.
@@ -109,6 +115,7 @@ class BufferPool:
         limit: largest buffer in bytes.
         budget: bytes to hold at most; what is in use counts, but is never taken away.
         on_destroy: told the id of each buffer that is destroyed.
+        ids: where numbers come from, if pools share them.
     """
 
     def __init__(
@@ -118,13 +125,14 @@ class BufferPool:
         limit: int,
         budget: int = DEFAULT_BUDGET,
         on_destroy: Callable[[int], None] = lambda _: None,
+        ids: Iterator[int] | None = None,
     ) -> None:
         self._create = create
         self._limit = limit
         self._budget = budget
         self._on_destroy = on_destroy
         self._lock = threading.RLock()
-        self._ids = itertools.count(1)
+        self._ids = itertools.count(1) if ids is None else ids
         self._live: dict[int, PooledBuffer] = {}
         self._idle: OrderedDict[int, PooledBuffer] = OrderedDict()  # idle for longest first
         self._by_size: dict[int, list[PooledBuffer]] = {}  # the same buffers, in the same order
@@ -248,22 +256,54 @@ class BufferPool:
 
 
 def storage_pool(
-    device: Device, on_destroy: Callable[[int], None], budget: int = DEFAULT_BUDGET
+    device: Device,
+    on_destroy: Callable[[int], None],
+    ids: Iterator[int],
+    budget: int = DEFAULT_BUDGET,
 ) -> BufferPool:
     """A pool of storage buffers which can be bound whole, written and read back.
 
     Args:
         device: whose memory it is.
         on_destroy: told the id of each buffer that is destroyed.
+        ids: where numbers come from; pools whose buffers share bind groups share it.
         budget: bytes to hold at most.
     """
     import wgpu
 
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
-
-    def create(size: int) -> Any:
-        with device.reporting(f"making a storage buffer of {size} bytes"):
-            return device.wgpu.create_buffer(label="vyre_wgpu storage", size=size, usage=usage)
-
     limit = min(device.limits.max_binding_size, device.limits.max_buffer_size)
-    return BufferPool(create, limit=limit, budget=budget, on_destroy=on_destroy)
+    return _pool(device, "storage", usage, limit, on_destroy, ids, budget)
+
+
+def uniform_pool(
+    device: Device, on_destroy: Callable[[int], None], ids: Iterator[int]
+) -> BufferPool:
+    """A pool of uniform buffers, for the dispatch blocks that do not go as immediates.
+
+    Args:
+        device: whose memory it is.
+        on_destroy: told the id of each buffer that is destroyed.
+        ids: as for `storage_pool`.
+    """
+    import wgpu
+
+    usage = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
+    limit = device.limits.max_uniform_size
+    return _pool(device, "uniform", usage, limit, on_destroy, ids, 1 << 20)
+
+
+def _pool(
+    device: Device,
+    what: str,
+    usage: int,
+    limit: int,
+    on_destroy: Callable[[int], None],
+    ids: Iterator[int],
+    budget: int,
+) -> BufferPool:
+    def create(size: int) -> Any:
+        with device.reporting(f"making a {what} buffer of {size} bytes"):
+            return device.wgpu.create_buffer(label=f"vyre_wgpu {what}", size=size, usage=usage)
+
+    return BufferPool(create, limit=limit, budget=budget, on_destroy=on_destroy, ids=ids)

@@ -24,7 +24,7 @@ from .values import BufferHandle, Operand, ParamValue, SizeValue, Value, Var, in
 
 __all__ = ["ProgramBuilder"]
 
-Count = int | SizeValue | None
+Count = int | Value | None
 
 
 class _Block:

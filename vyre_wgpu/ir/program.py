@@ -276,5 +276,11 @@ class Program:
             f"{len(self.table)} operations>"
         )
 
+    def __copy__(self) -> Program:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Program:
+        return self
+
     def __reduce__(self) -> tuple[object, ...]:
         return Program.from_bytes, (self.to_bytes(),)

@@ -11,7 +11,7 @@ from ..errors import Problem
 from .program import Program
 from .validation.buffers import check_access, check_declarations
 from .validation.columns import columns_of
-from .validation.flow import check_flow, check_limits
+from .validation.flow import check_flow, check_limits, exceeds_rows
 from .validation.report import Report
 from .validation.rules import RULES
 from .validation.scopes import check_scopes
@@ -28,6 +28,8 @@ def validate(program: Program) -> list[Problem]:
     Never raises for a program whose columns have equal lengths.
     """
     report = Report(program)
+    if exceeds_rows(report):
+        return report.problems()
     columns = columns_of(program.table)
     check_declarations(report)
     check_extent(report)

@@ -17,7 +17,7 @@ from ..wgsl.lower import lower
 from ..wgsl.options import CompileOptions
 from ..wgsl.target import Target
 from .counters import Counters
-from .layouts import BindLayout, Layouts, writable_bindings
+from .layouts import BindLayout, Layouts, binding_types
 from .memory_cache import MemoryCache
 
 __all__ = ["Compiler", "Kernel", "target_of"]
@@ -49,11 +49,13 @@ def target_of(device: Device) -> Target:
     """What lowering may know of a device."""
     limits = device.limits
     return Target(
-        immediate_bytes=limits.max_immediate_size if "immediates" in device.features else 0,
+        immediate_bytes=limits.max_immediate_size if device.has_immediates else 0,
         max_storage_buffers=limits.max_storage_buffers,
         max_workgroup_storage=limits.max_workgroup_storage,
         max_workgroup_size=limits.max_workgroup_size,
         max_workgroup_invocations=limits.max_workgroup_invocations,
+        max_uniform_bytes=limits.max_uniform_size,
+        loop_iterations=device.quirks.loop_iterations,
         features=device.features,
     )
 
@@ -115,7 +117,7 @@ class Compiler:
                 layout = self._layouts.bind_layout(descriptor)
                 pipeline = self._device.wgpu.create_compute_pipeline(
                     label=label,
-                    layout=self._layouts.pipeline_layout(layout, descriptor.block_words * 4),
+                    layout=self._layouts.pipeline_layout(layout, _immediate_bytes(descriptor)),
                     compute={"module": module, "entry_point": "main"},
                 )
             except wgpu.GPUOutOfMemoryError:
@@ -141,6 +143,10 @@ class Compiler:
         if self._dump is not None:
             _write_shader(self._dump, program, artifact.wgsl)
         return self.build(artifact, program.name)
+
+
+def _immediate_bytes(descriptor: KernelDescriptor) -> int:
+    return descriptor.block_words * 4 if descriptor.block_binding is None else 0
 
 
 def _check_types(program: Program, device: Device) -> None:
@@ -170,9 +176,10 @@ def _check_limits(descriptor: KernelDescriptor, device: Device, label: str) -> N
     limits = device.limits
     x, y, z = descriptor.workgroup_size
     facts = [
-        ("storage buffers, the trap words included", len(writable_bindings(descriptor)),
+        ("storage buffers, the trap words included",
+         len(binding_types(descriptor)) - (descriptor.block_binding is not None),
          limits.max_storage_buffers),
-        ("bytes of sizes and params in the dispatch block", descriptor.block_words * 4,
+        ("bytes of sizes and params in immediates", _immediate_bytes(descriptor),
          limits.max_immediate_size),
         ("lanes in a workgroup", x * y * z, limits.max_workgroup_invocations),
         ("lanes in a workgroup on x", x, limits.max_workgroup_size[0]),

@@ -9,7 +9,9 @@ from typing import Any
 from ..runtime.device import Device
 from ..wgsl.descriptor import KernelDescriptor
 
-__all__ = ["BindLayout", "Layouts"]
+__all__ = ["READ_ONLY", "STORAGE", "UNIFORM", "BindLayout", "Layouts", "binding_types"]
+
+STORAGE, READ_ONLY, UNIFORM = "storage", "read-only-storage", "uniform"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +20,23 @@ class BindLayout:
 
     Attributes:
         id: its number on the device.
-        writable: for each binding whether it is bound read-write.
+        types: wgpu's buffer type of each binding.
         wgpu: wgpu's bind-group layout.
     """
 
     id: int
-    writable: tuple[bool, ...]
+    types: tuple[str, ...]
     wgpu: Any
 
 
-def writable_bindings(descriptor: KernelDescriptor) -> tuple[bool, ...]:
-    """Whether each binding of group 0 is bound read-write, the trap words at their place."""
-    writable = [binding.writable for binding in descriptor.bindings]
+def binding_types(descriptor: KernelDescriptor) -> tuple[str, ...]:
+    """Wgpu's buffer type of each binding of group 0: buffers, trap words, dispatch block."""
+    types = [STORAGE if binding.writable else READ_ONLY for binding in descriptor.bindings]
     if descriptor.trap_binding is not None:
-        writable.insert(descriptor.trap_binding, True)
-    return tuple(writable)
+        types.insert(descriptor.trap_binding, STORAGE)
+    if descriptor.block_binding is not None:
+        types.insert(descriptor.block_binding, UNIFORM)
+    return tuple(types)
 
 
 class Layouts:
@@ -45,31 +49,31 @@ class Layouts:
     def __init__(self, device: Device) -> None:
         self._device = device
         self._lock = threading.Lock()
-        self._bind: dict[tuple[bool, ...], BindLayout] = {}
+        self._bind: dict[tuple[str, ...], BindLayout] = {}
         self._pipeline: dict[tuple[int, int], Any] = {}
 
     def bind_layout(self, descriptor: KernelDescriptor) -> BindLayout:
         """The bind-group layout of a lowered program."""
         import wgpu
 
-        writable = writable_bindings(descriptor)
+        types = binding_types(descriptor)
         with self._lock:
-            layout = self._bind.get(writable)
+            layout = self._bind.get(types)
             if layout is None:
                 entries = [
                     {
                         "binding": number,
                         "visibility": wgpu.ShaderStage.COMPUTE,
-                        "buffer": {"type": "storage" if write else "read-only-storage"},
+                        "buffer": {"type": kind},
                     }
-                    for number, write in enumerate(writable)
+                    for number, kind in enumerate(types)
                 ]
                 raw = self._device.wgpu.create_bind_group_layout(entries=entries)
-                layout = self._bind[writable] = BindLayout(len(self._bind), writable, raw)
+                layout = self._bind[types] = BindLayout(len(self._bind), types, raw)
             return layout
 
     def pipeline_layout(self, layout: BindLayout, immediate_bytes: int) -> Any:
-        """The pipeline layout of a bind-group layout and a size of the dispatch block."""
+        """The pipeline layout of a bind-group layout and a size of immediates, which may be 0."""
         key = (layout.id, immediate_bytes)
         with self._lock:
             raw = self._pipeline.get(key)

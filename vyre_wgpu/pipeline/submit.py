@@ -6,6 +6,7 @@ staging buffer; one submission; one map. Buffers come from pools and go back on 
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..buffer.bindings import BindGroupCache, BindGroupStatistics
-from ..buffer.pool import BufferPool, PooledBuffer, PoolStatistics, storage_pool
+from ..buffer.pool import BufferPool, PooledBuffer, PoolStatistics, storage_pool, uniform_pool
 from ..buffer.staging import StagingPool, aligned
 from ..errors import LimitError
 from ..runtime.device import Device
@@ -80,7 +81,9 @@ class Submitter:
         self._counters = counters
         self._lock = threading.Lock()
         self._groups = BindGroupCache()
-        self._storage: BufferPool = storage_pool(device, self._groups.drop)
+        ids = itertools.count(1)
+        self._storage: BufferPool = storage_pool(device, self._groups.drop, ids)
+        self._blocks: BufferPool = uniform_pool(device, self._groups.drop, ids)
         self._staging = StagingPool(device)
 
     @property
@@ -109,15 +112,15 @@ class Submitter:
         self._device.check()
         with self._lock:
             self._device.check()  # it may have been closed while we waited
-            held: list[PooledBuffer] = []
+            held: list[tuple[BufferPool, PooledBuffer]] = []
             try:
-                for nbytes in _sizes(submission):
-                    held.append(self._storage.acquire(nbytes))
-                words = self._run(submission, held)
+                for pool, nbytes in self._needs(submission):
+                    held.append((pool, pool.acquire(nbytes)))
+                words = self._run(submission, [buffer for _, buffer in held])
             finally:
                 # In reverse, so that the next submission of this shape gets the same buffers.
-                for buffer in reversed(held):
-                    self._storage.release(buffer)
+                for pool, buffer in reversed(held):
+                    pool.release(buffer)
         if words.flag:
             self._counters.add(traps=1)
         return words
@@ -129,14 +132,26 @@ class Submitter:
             with self._lock:
                 self._groups.clear()
                 self._storage.close()
+                self._blocks.close()
                 self._staging.close()
                 self._device.close()
         else:
             self._device.close()
 
     def statistics(self) -> tuple[PoolStatistics, PoolStatistics, BindGroupStatistics]:
-        """Counters of storage buffers, staging buffers and bind groups."""
-        return self._storage.statistics(), self._staging.statistics(), self._groups.statistics()
+        """Counters of buffers that are bound, of staging buffers and of bind groups."""
+        bound = self._storage.statistics() + self._blocks.statistics()
+        return bound, self._staging.statistics(), self._groups.statistics()
+
+    def _needs(self, submission: Submission) -> list[tuple[BufferPool, int]]:
+        """Pool and bytes of each binding, the trap words and the dispatch block at their place."""
+        descriptor = submission.kernel.descriptor
+        needs = [(self._storage, slot.nbytes) for slot in submission.slots]
+        if descriptor.trap_binding is not None:
+            needs.insert(descriptor.trap_binding, (self._storage, TRAP_BYTES))
+        if descriptor.block_binding is not None:
+            needs.insert(descriptor.block_binding, (self._blocks, len(submission.block)))
+        return needs
 
     def _run(self, submission: Submission, buffers: Sequence[PooledBuffer]) -> TrapWords:
         trap = submission.kernel.descriptor.trap_binding
@@ -147,9 +162,11 @@ class Submitter:
         what = f"dispatching {submission.label!r}"
         with self._staging.lend(total) as staging:
             with self._device.reporting(what):
-                for slot, buffer in zip(slots, buffers, strict=True):
+                for slot, buffer in zip(slots, buffers, strict=False):  # the block may follow
                     if slot.upload is not None and slot.upload.size:
                         self._write(buffer, slot.upload)
+                if submission.kernel.descriptor.block_binding is not None:
+                    self._device.queue.write_buffer(buffers[-1].wgpu, 0, submission.block)
                 encoder = self._device.wgpu.create_command_encoder(label=submission.label)
                 self._encode(encoder, submission, slots, buffers)
                 if trap is not None:
@@ -183,7 +200,7 @@ class Submitter:
         slots: Sequence[Slot],
         buffers: Sequence[PooledBuffer],
     ) -> None:
-        for slot, buffer in zip(slots, buffers, strict=True):
+        for slot, buffer in zip(slots, buffers, strict=False):
             if slot.clear and slot.nbytes:
                 encoder.clear_buffer(buffer.wgpu, 0, aligned(slot.nbytes, 4))
         kernel = submission.kernel
@@ -195,7 +212,8 @@ class Submitter:
         compute = encoder.begin_compute_pass(label=submission.label)
         compute.set_pipeline(kernel.wgpu)
         compute.set_bind_group(0, group)
-        compute.set_immediates(0, submission.block, 0, len(submission.block))
+        if kernel.descriptor.block_binding is None:
+            compute.set_immediates(0, submission.block, 0, len(submission.block))
         compute.dispatch_workgroups(*submission.grid)
         compute.end()
 
@@ -206,15 +224,6 @@ class Submitter:
             for number, b in enumerate(buffers)
         ]
         return self._device.wgpu.create_bind_group(layout=kernel.layout.wgpu, entries=entries)
-
-
-def _sizes(submission: Submission) -> list[int]:
-    """Bytes of each binding, the trap words at their place."""
-    sizes = [slot.nbytes for slot in submission.slots]
-    trap = submission.kernel.descriptor.trap_binding
-    if trap is not None:
-        sizes.insert(trap, TRAP_BYTES)
-    return sizes
 
 
 def _staging_offsets(slots: Sequence[Slot]) -> tuple[dict[int, int], int]:

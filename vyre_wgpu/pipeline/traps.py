@@ -16,7 +16,10 @@ from ..ir.types import DType, dtype_from_code
 from ..wgsl.descriptor import KernelDescriptor
 from .blocks import workgroups_of
 
-__all__ = ["TrapWords", "trap_error"]
+__all__ = ["LOOP_LIMIT", "TrapWords", "trap_error"]
+
+LOOP_LIMIT = "loop-limit"
+"""The tag of a trap that no ``trap`` statement raised: a loop ran longer than it may."""
 
 
 class TrapWords(NamedTuple):
@@ -25,7 +28,7 @@ class TrapWords(NamedTuple):
     Attributes:
         flag: not 0 if a lane trapped.
         address: the address operand, extended to 32 bits.
-        site: number of the trap statement.
+        site: row of the trap statement, or of a loop that ran too long.
         lane: linear logical index of the lane, x fastest.
     """
 
@@ -46,14 +49,14 @@ def trap_error(
         words: what the lane left.
         extent: the dispatch's extent.
     """
-    rows = [row for row, op in enumerate(program.table.op) if op == Op.TRAP]
-    if words.site >= len(rows):
-        return TrapError("unknown", words.address, (words.lane,), program=program.name)
-    row = rows[words.site]
-    address_type = dtype_from_code(program.table.dtype[program.table.a[row]])
+    table, row = program.table, words.site
+    tag, address = LOOP_LIMIT, words.address
+    if row < len(table) and table.op[row] == Op.TRAP:
+        tag = program.tags[table.const[row]]
+        address = _signed(address, dtype_from_code(table.dtype[table.a[row]]))
     return TrapError(
-        program.tags[program.table.const[row]],
-        _signed(words.address, address_type),
+        tag,
+        address,
         _lane(words.lane, descriptor, extent),
         source=program.debug.source(row),
         program=program.name,

@@ -13,11 +13,11 @@ from ..errors import (
     ForkedProcessError,
     LimitError,
     NoAdapterError,
-    UnsupportedFeatureError,
     VyreError,
 )
 from .adapter import Adapter, choose
 from .info import AdapterInfo, Limits
+from .quirks import Quirks, find_quirks
 
 __all__ = ["USEFUL_FEATURES", "Device", "open_device", "safe_label"]
 
@@ -49,14 +49,25 @@ class Device:
         features: names of its enabled features.
         wgpu: wgpu's device.
         queue: wgpu's queue.
+        has_immediates: whether dispatch blocks may be passed as immediates.
+        quirks: what its driver does that it should not.
     """
 
-    def __init__(self, info: AdapterInfo, wgpu_device: Any) -> None:
+    def __init__(
+        self,
+        info: AdapterInfo,
+        wgpu_device: Any,
+        *,
+        immediates: bool = True,
+        quirks: Quirks | None = None,
+    ) -> None:
         self.info = info
         self.wgpu = wgpu_device
         self.queue = wgpu_device.queue
         self.features = frozenset(str(name) for name in wgpu_device.features)
         self.limits = Limits.from_wgpu(wgpu_device.limits)
+        self.has_immediates = immediates and "immediates" in self.features
+        self.quirks = quirks or Quirks()
         self._process = os.getpid()
         self._closed = False
         self._lock = threading.Lock()
@@ -136,17 +147,22 @@ def safe_label(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def open_device(request: int | str | None = None) -> Device:
+def open_device(request: int | str | None = None, *, immediates: bool = True) -> Device:
     """Opens a device on the adapter that `choose` gives, with its limits and useful features.
+
+    Args:
+        request: index of an adapter or a part of its name.
+        immediates: whether dispatch blocks go as immediates where the adapter has them; otherwise
+            through uniform buffers, which every adapter has.
 
     Raises:
         NoAdapterError: no adapter, none that matches, or one that gives no device.
-        UnsupportedFeatureError: the adapter lacks what every dispatch needs.
     """
     adapter = choose(request)
     features = USEFUL_FEATURES & set(adapter.handle.features)
-    _require_dispatch_block(adapter.info, features)
-    return Device(adapter.info, _request(adapter, features))
+    handle = _request(adapter, features)
+    quirks = find_quirks(adapter.info, handle)
+    return Device(adapter.info, handle, immediates=immediates, quirks=quirks)
 
 
 def _request(adapter: Adapter, features: frozenset[str]) -> Any:
@@ -162,12 +178,3 @@ def _request(adapter: Adapter, features: frozenset[str]) -> Any:
             f"adapter {adapter.info.index}, {adapter.info.summary}, gives no device: {error}",
             fix="choose another adapter, or update its driver",
         ) from error
-
-
-def _require_dispatch_block(info: AdapterInfo, features: frozenset[str]) -> None:
-    """Checks that extent, lengths and params can reach a shader: today as immediates only."""
-    if "immediates" not in features:
-        raise UnsupportedFeatureError(
-            f"adapter {info.index}, {info.summary}, lacks the feature 'immediates'",
-            fix="choose another adapter, or update its driver",
-        )

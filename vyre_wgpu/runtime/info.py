@@ -61,7 +61,8 @@ class Limits:
         max_buffer_size: size of one buffer.
         max_binding_size: size of one storage binding.
         max_storage_buffers: storage bindings of one shader.
-        max_immediate_size: immediates of one pipeline.
+        max_immediate_size: immediates of one pipeline; 0 where there are none.
+        max_uniform_size: size of one uniform binding.
         max_workgroup_storage: workgroup memory of one shader.
         max_workgroup_invocations: lanes of a workgroup.
         max_workgroup_size: lanes of a workgroup on x, y, z.
@@ -74,6 +75,7 @@ class Limits:
     max_binding_size: int
     max_storage_buffers: int
     max_immediate_size: int
+    max_uniform_size: int
     max_workgroup_storage: int
     max_workgroup_invocations: int
     max_workgroup_size: tuple[int, int, int]
@@ -92,6 +94,7 @@ class Limits:
                 limits["max-bindings-per-bind-group"],
             ),
             max_immediate_size=limits["max-immediate-size"],
+            max_uniform_size=limits["max-uniform-buffer-binding-size"],
             max_workgroup_storage=limits["max-compute-workgroup-storage-size"],
             max_workgroup_invocations=limits["max-compute-invocations-per-workgroup"],
             max_workgroup_size=(

@@ -13,6 +13,7 @@ from enum import IntEnum
 __all__ = [
     "LOWERING_VERSION",
     "TRAP_BYTES",
+    "UNKNOWN_SITE",
     "Binding",
     "KernelDescriptor",
     "ShaderArtifact",
@@ -23,7 +24,14 @@ LOWERING_VERSION = 1
 """Raised whenever lowering gives other text for some program; part of every cache key."""
 
 TRAP_BYTES = 16
-"""Size of the trap words: flag, address, site, lane (linear logical index), u32 each."""
+"""Size of the trap words: flag, address, site, lane (linear logical index), u32 each.
+
+The site is the row of the statement that trapped: a ``trap``, or a loop that ran too long. It is
+`UNKNOWN_SITE` where a helper's own loop did.
+"""
+
+UNKNOWN_SITE = 0xFFFFFFFF
+"""The site of a trap that belongs to no row."""
 
 
 class Word(IntEnum):
@@ -65,7 +73,10 @@ class KernelDescriptor:
 
     Attributes:
         bindings: storage bindings of group 0, binding 0 upward.
-        trap_binding: binding number of the trap words (16 bytes, read-write), or None.
+        trap_binding: binding number of the trap words (16 bytes, read-write), or None if the shader
+            cannot trap.
+        block_binding: binding number of the dispatch block as a uniform buffer, or None if the
+            block is passed as immediates. It comes behind all storage bindings.
         block_words: u32 words in the dispatch block.
         length_words: ``(buffer index, word)`` of each length in the block.
         param_words: ``(param index, first word)`` of each param in the block. bool and integers
@@ -78,7 +89,6 @@ class KernelDescriptor:
         axes: number of axes of the extent.
         elements_per_lane: logical elements that one launched lane computes.
         features: wgpu features that the shader needs.
-        trap_sites: number of trap statements; site k is the k-th trap row of the table.
     """
 
     bindings: tuple[Binding, ...]
@@ -91,7 +101,7 @@ class KernelDescriptor:
     axes: int
     elements_per_lane: int = 1
     features: tuple[str, ...] = ()
-    trap_sites: int = 0
+    block_binding: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ it.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
 from ..ir.ops import INFO, Op
 from ..ir.program import Program
@@ -21,7 +22,7 @@ from .numbering import may_be_equal
 from .spelling import literal, register_type, zero
 from .structure import Block, Call, Function, Layout, Nest
 
-__all__ = ["Emitter"]
+__all__ = ["Emitter", "LoopGuard"]
 
 _STATUS: dict[int, int] = {Op.RETURN: 1, Op.BREAK: 2, Op.CONTINUE: 3}
 _SHIFTS = frozenset({Op.SHL, Op.SHR, Op.ROTL, Op.ROTR})
@@ -36,6 +37,19 @@ _ID_NAMES: dict[int, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class LoopGuard:
+    """What bounds the loops of a shader.
+
+    Attributes:
+        is_on: loops note their regular exits, and a lane that left one otherwise traps.
+        max_iterations: most iterations of a lane over all its loops, or None.
+    """
+
+    is_on: bool = False
+    max_iterations: int | None = None
+
+
 class Emitter:
     """Turns the functions of a `Layout` into text.
 
@@ -48,6 +62,7 @@ class Emitter:
             is not predicated.
         lengths: text of each buffer's length.
         params: text of each param's value.
+        guard: what bounds the loops.
     """
 
     def __init__(
@@ -59,6 +74,7 @@ class Emitter:
         predicated_from: int | None,
         lengths: dict[int, str],
         params: dict[int, str],
+        guard: LoopGuard,
     ) -> None:
         self._program = program
         self._table = program.table
@@ -68,27 +84,22 @@ class Emitter:
         self._predicated_from = predicated_from
         self._lengths = lengths
         self._params = params
+        self._guard = guard
         self._numbers = may_be_equal(program)
-        self._sites = {
-            row: site
-            for site, row in enumerate(
-                r for r, code in enumerate(program.table.op) if code == Op.TRAP
-            )
-        }
         self.helpers: set[str] = set()
         self.privates: list[str] = []
         self.ids: set[str] = set()
         self._lines: list[str] = []
         self._indent = 1
         self._function = Function(Block())
-        self._loops = 0
+        self._loops: list[int] = []
 
     def function_body(self, number: int) -> list[str]:
         """The statements of one function of the layout, indented by two spaces."""
         self._function = self._layout.functions[number]
         self._lines = []
         self._indent = 1
-        self._loops = 0
+        self._loops = []
         ended = self._block(self._function.body)
         if self._function.escapes and not ended:
             self._line("return 0u;")
@@ -194,7 +205,7 @@ class Emitter:
             case Op.TRAP:
                 return self._trap(row)
             case Op.RETURN:
-                return self._end_lane(row)
+                return self._end_lane()
             case Op.BREAK | Op.CONTINUE:
                 return self._jump(op)
             case _:
@@ -319,29 +330,54 @@ class Emitter:
             self._line(f"var {trips}: u32 = h_trips_{kind}({start}, {stop}, {step});")
             going = f"{trips} > 0u"
             advance = f"{counter} = {counter} + {step}; {trips} = {trips} - 1u;"
-        self._line("loop {")
-        self._indent += 1
-        self._line(f"if (!({going}{self._while_alive(row)})) {{ break; }}")
+        self._open_loop(row)
+        self._test(row, going)
         self._define(row, counter)
-        self._loops += 1
         self._block(nest.parts[0])
-        self._loops -= 1
         self._line(f"continuing {{ {advance} }}")
-        self._indent -= 1
-        self._line("}")
+        self._close_loop(row)
 
     def _while(self, nest: Nest) -> None:
         condition, body = nest.parts
+        self._open_loop(nest.row)
+        if not self._block(condition):
+            self._test(nest.row, self._text(self._table.a[nest.split]))
+            self._block(body)
+        self._close_loop(nest.row)
+
+    def _open_loop(self, row: int) -> None:
+        if self._guard.is_on:
+            # Set at every regular exit; a driver that ends loops early leaves it false.
+            self._line(f"var done{row} = false;")
         self._line("loop {")
         self._indent += 1
-        self._loops += 1
-        if not self._block(condition):
-            going = self._text(self._table.a[nest.split])
-            self._line(f"if (!({going}{self._while_alive(nest.row)})) {{ break; }}")
-            self._block(body)
-        self._loops -= 1
+        self._loops.append(row)
+
+    def _test(self, row: int, going: str) -> None:
+        """Leaves the loop where its condition no longer holds, or after too many iterations."""
+        self._line(f"if (!({going}{self._while_alive(row)})) {{ {self._leave_loop()} }}")
+        if self._guard.is_on:
+            # An exit that is never taken: without one a compiler would know that the flag is set.
+            self._line("if (d.zero != 0u) { break; }")
+        if self._guard.max_iterations is not None:
+            self._line(f"if (iterations >= {self._guard.max_iterations}u) {{ break; }}")
+            self._line("iterations = iterations + 1u;")
+
+    def _leave_loop(self) -> str:
+        return f"done{self._loops[-1]} = true; break;" if self._guard.is_on else "break;"
+
+    def _close_loop(self, row: int) -> None:
+        self._loops.pop()
         self._indent -= 1
         self._line("}")
+        if self._guard.is_on:
+            alive = " && alive" if self.is_predicated else ""
+            self._line(f"if (!done{row}{alive}) {{")
+            self._indent += 1
+            self._line(f"h_trap({row}u, 0u, lane_index());")
+            self._end_lane()
+            self._indent -= 1
+            self._line("}")
 
     def _while_alive(self, row: int) -> str:
         """The further condition of a loop whose iterations differ between lanes."""
@@ -350,25 +386,27 @@ class Emitter:
         return "" if self._uniformity.body[row] else " && alive"
 
     def _jump(self, op: int) -> bool:
-        if self._loops:
-            self._line("break;" if op == Op.BREAK else "continue;")
-        else:
-            self._line(f"return {_STATUS[op]}u;")
+        self._line(self._jump_text(op))
         return True
+
+    def _jump_text(self, op: int) -> str:
+        if not self._loops:
+            return f"return {_STATUS[op]}u;"
+        return self._leave_loop() if op == Op.BREAK else "continue;"
 
     def _trap(self, row: int) -> bool:
         address = self._table.a[row]
         text = self._text(address)
         if self._dtype(address).is_signed:
             text = f"bitcast<u32>({text})"
-        statement = f"h_trap({self._sites[row]}u, {text}, lane_index());"
+        statement = f"h_trap({row}u, {text}, lane_index());"
         if self._predicated_from is None:
             self._line(statement)
         else:
             self._line(f"if (alive) {{ {statement} }}")
-        return self._end_lane(row)
+        return self._end_lane()
 
-    def _end_lane(self, row: int) -> bool:
+    def _end_lane(self) -> bool:
         if self._predicated_from is not None:
             self._line("alive = false;")
             return False
@@ -386,9 +424,7 @@ class Emitter:
             if op in escapes:
                 if op == Op.RETURN:
                     leave = "return 1u;" if self._function.escapes else "return;"
-                elif self._loops:
-                    leave = "break;" if op == Op.BREAK else "continue;"
                 else:
-                    leave = f"return {_STATUS[op]}u;"
+                    leave = self._jump_text(op)
                 self._line(f"if ({status} == {_STATUS[op]}u) {{ {leave} }}")
         return False

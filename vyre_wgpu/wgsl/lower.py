@@ -16,7 +16,8 @@ from ..ir.program import Program, Table
 from ..ir.types import ALL_DTYPES, DType, dtype_from_code
 from ..ir.uniformity import analyze
 from .descriptor import HEADER_WORDS, Binding, KernelDescriptor, ShaderArtifact, Word
-from .emit import Emitter
+from .emit import Emitter, LoopGuard
+from .loops import most_iterations
 from .memory import MemoryPlan, plan_memory, workgroup_bytes
 from .options import CompileOptions
 from .prelude import HELPERS, with_dependencies
@@ -51,20 +52,27 @@ def lower(
     table = program.table
     _refuse_unsupported(program)
     workgroup = _workgroup_size(program, options, target)
-    descriptor = _descriptor(program, workgroup)
+    guard = _loop_guard(program, options, target, math.prod(workgroup))
+    descriptor = _descriptor(program, workgroup, target, guard)
     _check_limits(program, descriptor, target)
     lengths = _length_texts(program, descriptor)
     emitted = _emitted_rows(table)
-    memory = plan_memory(program, emitted, lengths, math.prod(workgroup))
+    memory = plan_memory(program, emitted, lengths, math.prod(workgroup), guard_loops=guard.is_on)
     first_guarded = _predicated_from(table)
     uniformity = analyze(program) if first_guarded is not None else None
-    exits = frozenset[int]() if first_guarded is not None else frozenset({Op.TRAP, Op.RETURN})
-    layout = plan_functions(program, emitted, lambda row: _value_of(table, row), exits)
-    emitter = Emitter(
-        program, layout, emitted, uniformity, first_guarded, lengths, _param_texts(program)
+    is_predicated = first_guarded is not None
+    layout = plan_functions(
+        program,
+        emitted,
+        lambda row: _value_of(table, row),
+        frozenset() if is_predicated else frozenset({Op.TRAP, Op.RETURN}),
+        loops_exit=guard.is_on and not is_predicated,
     )
+    params = _param_texts(program)
+    emitter = Emitter(program, layout, emitted, uniformity, first_guarded, lengths, params, guard)
     bodies = [emitter.function_body(n) for n in range(len(layout.functions))]
-    return ShaderArtifact(_module(program, descriptor, memory, layout, emitter, bodies), descriptor)
+    text = _module(program, descriptor, memory, layout, emitter, guard, bodies)
+    return ShaderArtifact(text, descriptor)
 
 
 # What is refused
@@ -156,19 +164,31 @@ def _check_limits(program: Program, descriptor: KernelDescriptor, target: Target
             f"{target.max_workgroup_storage}",
             fix="use smaller workgroup buffers",
         )
-    if descriptor.block_words * 4 > target.immediate_bytes:
-        raise LimitError(
-            f"the dispatch block of program {program.name!r} takes {descriptor.block_words * 4} "
-            f"bytes ({len(descriptor.length_words)} buffer lengths, {len(descriptor.param_words)} "
-            f"params), the device allows {target.immediate_bytes}",
-            fix="pass fewer params (put them in a buffer), or give buffers a constant count",
-        )
+    if descriptor.block_binding is not None:
+        taken = descriptor.block_words * 4
+        if taken > target.max_uniform_bytes:
+            raise LimitError(
+                f"the dispatch block of program {program.name!r} takes {taken} bytes "
+                f"({len(descriptor.length_words)} buffer lengths, {len(descriptor.param_words)} "
+                f"params), the device allows {target.max_uniform_bytes}",
+                fix="put params into a buffer",
+            )
 
 
 # The dispatch block
 
 
-def _descriptor(program: Program, workgroup: tuple[int, int, int]) -> KernelDescriptor:
+def _loop_guard(program: Program, options: CompileOptions, target: Target, lanes: int) -> LoopGuard:
+    codes = program.table.op
+    if options.max_iterations is not None and (Op.FOR in codes or Op.WHILE in codes):
+        return LoopGuard(is_on=True, max_iterations=options.max_iterations)
+    limit = target.loop_iterations
+    return LoopGuard(is_on=limit is not None and most_iterations(program, lanes) > limit)
+
+
+def _descriptor(
+    program: Program, workgroup: tuple[int, int, int], target: Target, guard: LoopGuard
+) -> KernelDescriptor:
     codes = program.table.op
     word = HEADER_WORDS
     lengths: list[tuple[int, int]] = []
@@ -183,16 +203,18 @@ def _descriptor(program: Program, workgroup: tuple[int, int, int]) -> KernelDesc
     for index in range(len(program.params)):
         params.append((index, word))
         word += 1
+    traps = Op.TRAP in codes or guard.is_on
+    fits = word * 4 <= target.immediate_bytes
     return KernelDescriptor(
         bindings=tuple(bindings),
-        trap_binding=len(bindings) if Op.TRAP in codes else None,
+        trap_binding=len(bindings) if traps else None,
+        block_binding=None if fits else len(bindings) + traps,
         block_words=word,
         length_words=tuple(lengths),
         param_words=tuple(params),
         workgroup_size=workgroup,
         whole_workgroups=Op.BARRIER in codes,
         axes=len(program.extent),
-        trap_sites=codes.count(Op.TRAP),
     )
 
 
@@ -218,7 +240,10 @@ def _dispatch_struct(program: Program, descriptor: KernelDescriptor) -> list[str
     for index, param in enumerate(program.params):
         kind = "u32" if param.dtype.kind == "bool" else register_type(param.dtype)
         fields.append(f"  p{index}: {kind},")
-    return ["struct Dispatch {", *fields, "}", "var<immediate> d: Dispatch;"]
+    place = "var<immediate>"
+    if descriptor.block_binding is not None:
+        place = f"@group(0) @binding({descriptor.block_binding}) var<uniform>"
+    return ["struct Dispatch {", *fields, "}", f"{place} d: Dispatch;"]
 
 
 # Rows
@@ -280,6 +305,7 @@ def _module(
     memory: MemoryPlan,
     layout: Layout,
     emitter: Emitter,
+    guard: LoopGuard,
     bodies: list[list[str]],
 ) -> str:
     lines = [*_dispatch_struct(program, descriptor), "", *memory.declarations]
@@ -288,16 +314,19 @@ def _module(
             f"@group(0) @binding({descriptor.trap_binding}) "
             "var<storage, read_write> trap_words: array<atomic<u32>, 4>;"
         )
-    ids = ("gid", "lid", "wid", "nwg")
-    lines += [f"var<private> {name}: vec3<u32>;" for name in ids if name in _ids(program, emitter)]
+    ids = sorted(_ids(descriptor, emitter))
+    lines += [f"var<private> {name}: vec3<u32>;" for name in ids]
     if emitter.is_predicated:
         lines.append("var<private> alive: bool = true;")
+    if guard.max_iterations is not None:
+        lines.append("var<private> iterations: u32;")
     lines += emitter.privates
     helpers = set(emitter.helpers)
     if descriptor.trap_binding is not None:
         helpers.add("h_trap")
     for name in with_dependencies(helpers):
-        lines += ["", HELPERS[name].text]
+        helper = HELPERS[name]
+        lines += ["", helper.guarded if guard.is_on and helper.guarded else helper.text]
     for text in memory.functions:
         lines += ["", text]
     if descriptor.trap_binding is not None:
@@ -310,13 +339,12 @@ def _module(
     return "\n".join(lines) + "\n"
 
 
-def _ids(program: Program, emitter: Emitter) -> set[str]:
-    """The logical ids that must be set: those used, and those that others are made of."""
+def _ids(descriptor: KernelDescriptor, emitter: Emitter) -> set[str]:
+    """The logical ids that must be set: those used, and those that traps name the lane by."""
     ids = set(emitter.ids)
-    barriers = Op.BARRIER in program.table.op
-    if Op.TRAP in program.table.op:
+    if descriptor.trap_binding is not None:
         ids.add("gid")
-        if barriers:
+        if descriptor.whole_workgroups:
             ids.add("nwg")
     return ids
 
@@ -349,7 +377,7 @@ def _main(
 ) -> list[str]:
     """The entry point: logical ids from the launch, the extent test, then the body."""
     x, y, z = descriptor.workgroup_size
-    ids = _ids(program, emitter)
+    ids = _ids(descriptor, emitter)
     head = [
         f"@compute @workgroup_size({x}, {y}, {z})",
         "fn main(@builtin(workgroup_id) launched: vec3<u32>,"

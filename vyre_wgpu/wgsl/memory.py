@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ..ir.ops import Op
 from ..ir.program import Buffer, BufferKind, Program
 from ..ir.types import DType
+from .descriptor import UNKNOWN_SITE
 from .spelling import register_type, zero
 
 __all__ = ["ATOMIC_OPS", "Access", "MemoryPlan", "plan_memory", "workgroup_bytes"]
@@ -65,7 +66,9 @@ class MemoryPlan:
     clears: tuple[str, ...]
 
 
-def plan_memory(program: Program, live: bytes, lengths: dict[int, str], lanes: int) -> MemoryPlan:
+def plan_memory(
+    program: Program, live: bytes, lengths: dict[int, str], lanes: int, *, guard_loops: bool = False
+) -> MemoryPlan:
     """Declarations and functions for every buffer of a program.
 
     Args:
@@ -73,6 +76,7 @@ def plan_memory(program: Program, live: bytes, lengths: dict[int, str], lanes: i
         live: 1 for each row that is emitted.
         lengths: text of each buffer's logical length in elements.
         lanes: lanes of a workgroup.
+        guard_loops: whether a lane traps whose compare-exchange loop the driver ended early.
     """
     accesses = [Access() for _ in program.buffers]
     table = program.table
@@ -86,7 +90,8 @@ def plan_memory(program: Program, live: bytes, lengths: dict[int, str], lanes: i
     for index, (buffer, access) in enumerate(zip(program.buffers, accesses, strict=True)):
         declarations.append(_declaration(index, buffer, access, bindings.get(index, -1)))
         functions += [
-            _function(op, index, buffer, access, lengths[index]) for op in sorted(access.ops)
+            _function(op, index, buffer, access, lengths[index], guard_loops=guard_loops)
+            for op in sorted(access.ops)
         ]
     clears = [
         _clear(index, buffer, access, lanes)
@@ -147,7 +152,9 @@ def _clear(index: int, buffer: Buffer, access: Access, lanes: int) -> str:
     return f"for (var k = local_index; k < {count}u; k += {lanes}u) {{ {clear}; }}"
 
 
-def _function(op: Op, index: int, buffer: Buffer, access: Access, length: str) -> str:
+def _function(
+    op: Op, index: int, buffer: Buffer, access: Access, length: str, *, guard_loops: bool
+) -> str:
     value = register_type(buffer.dtype)
     guard = f"if (i >= {length})"
     if op is Op.LOAD:
@@ -158,7 +165,7 @@ def _function(op: Op, index: int, buffer: Buffer, access: Access, length: str) -
         )
     if op is Op.STORE:
         if _is_packed(buffer):
-            return _packed_store(index, buffer, guard)
+            return _packed_store(index, buffer, guard, _CUT if guard_loops else "")
         stored = "select(0u, 1u, v)" if buffer.dtype.kind == "bool" else "v"
         write = f"atomicStore(&b{index}[i], v)" if access.is_atomic else f"b{index}[i] = {stored}"
         return f"fn store{index}(i: u32, v: {value}) {{\n  {guard} {{ return; }}\n  {write};\n}}"
@@ -171,7 +178,7 @@ def _function(op: Op, index: int, buffer: Buffer, access: Access, length: str) -
             f"  loop {{\n"
             f"    let r = {builtin}(&b{index}[i], e, v);\n"
             f"    if (r.exchanged || r.old_value != e) {{ return r.old_value; }}\n"
-            f"  }}\n"
+            f"  }}\n{_CUT if guard_loops else ''}"
             f"  return e;\n}}"
         )
     return (
@@ -212,7 +219,11 @@ def _unpack(word: str, dtype: DType, shift: str) -> str:
     return f"({bits}) != 0u" if dtype.kind == "bool" else bits
 
 
-def _packed_store(index: int, buffer: Buffer, guard: str) -> str:
+_CUT = f"  h_trap({UNKNOWN_SITE}u, 0u, lane_index());\n"
+"""Behind a loop that only a driver that ends loops early leaves in this way."""
+
+
+def _packed_store(index: int, buffer: Buffer, guard: str, cut: str) -> str:
     dtype = buffer.dtype
     width = dtype.itemsize * 8
     mask = (1 << width) - 1
@@ -228,7 +239,7 @@ def _packed_store(index: int, buffer: Buffer, guard: str) -> str:
         f"  var old = atomicLoad(&b{index}[w]);\n"
         f"  loop {{\n"
         f"    let r = atomicCompareExchangeWeak(&b{index}[w], old, (old & keep) | bits);\n"
-        f"    if (r.exchanged) {{ break; }}\n"
+        f"    if (r.exchanged) {{ return; }}\n"
         f"    old = r.old_value;\n"
-        f"  }}\n}}"
+        f"  }}\n{cut}}}"
     )

@@ -15,6 +15,10 @@ class CompileOptions:
         workgroup_size: lanes of a workgroup instead of the program's own; only for programs that
             cannot observe it (no barrier, workgroup memory, subgroup operation, local or
             workgroup id).
+        max_iterations: most loop iterations of a lane, over all its loops; a lane that needs more
+            traps with the tag ``loop-limit``. None leaves loops alone, so that a program from
+            elsewhere can hang the device.
     """
 
     workgroup_size: tuple[int, int, int] | None = None
+    max_iterations: int | None = None

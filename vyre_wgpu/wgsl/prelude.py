@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .descriptor import UNKNOWN_SITE
+
 __all__ = ["HELPERS", "Helper", "with_dependencies"]
 
 
@@ -19,11 +21,62 @@ class Helper:
     Attributes:
         text: its definition.
         calls: names of the helpers it calls.
+        guarded: its definition where the driver may end its loop early, if it has one.
     """
 
     text: str
     calls: tuple[str, ...] = ()
+    guarded: str = ""
 
+
+# C's fmod: long division of the significands, eight quotient bits a step, so exact.
+_FMOD_HEAD = """\
+fn h_fmod(x: f32, y: f32) -> f32 {
+  let sign = bitcast<u32>(x) & 0x80000000u;
+  let a = bitcast<u32>(x) & 0x7fffffffu;
+  let b = bitcast<u32>(y) & 0x7fffffffu;
+  if (a >= 0x7f800000u || b > 0x7f800000u || b == 0u) {
+    return bitcast<f32>(0x7fc00000u | d.zero);
+  }
+  if (a < b) { return x; }
+  var ea = a >> 23u;
+  var ma = a & 0x7fffffu;
+  if (ea == 0u) {
+    let shift = countLeadingZeros(ma | 1u) - 8u;
+    ma = ma << shift;
+    ea = 1u - shift;
+  } else {
+    ma = ma | 0x800000u;
+  }
+  var eb = b >> 23u;
+  var mb = b & 0x7fffffu;
+  if (eb == 0u) {
+    let shift = countLeadingZeros(mb) - 8u;
+    mb = mb << shift;
+    eb = 1u - shift;
+  } else {
+    mb = mb | 0x800000u;
+  }
+  var left = ea - eb;
+  ma = ma % mb;
+  loop {
+    if (left == 0u || ma == 0u) { break; }
+    let n = min(left, 8u);
+    ma = (ma << n) % mb;
+    left = left - n;
+  }
+"""
+_FMOD_CUT = f"  if (left != 0u && ma != 0u) {{ h_trap({UNKNOWN_SITE}u, 0u, lane_index()); }}\n"
+_FMOD_TAIL = """\
+  if (ma == 0u) { return bitcast<f32>(sign | d.zero); }
+  let shift = countLeadingZeros(ma) - 8u;
+  ma = ma << shift;
+  let e = bitcast<i32>(eb - shift);
+  if (e <= 0i) {
+    return bitcast<f32>(sign | (ma >> u32(1i - e)));
+  }
+  return bitcast<f32>(sign | (bitcast<u32>(e) << 23u) | (ma & 0x7fffffu));
+}"""
 
 HELPERS: dict[str, Helper] = {
     # Unsigned division: by zero all bits one, remainder 0.
@@ -190,53 +243,7 @@ fn h_fmax(a: f32, b: f32) -> f32 {
 }""",
         ("h_is_nan",),
     ),
-    # C's fmod: long division of the significands, eight quotient bits a step, so exact.
-    "h_fmod": Helper(
-        """\
-fn h_fmod(x: f32, y: f32) -> f32 {
-  let sign = bitcast<u32>(x) & 0x80000000u;
-  let a = bitcast<u32>(x) & 0x7fffffffu;
-  let b = bitcast<u32>(y) & 0x7fffffffu;
-  if (a >= 0x7f800000u || b > 0x7f800000u || b == 0u) {
-    return bitcast<f32>(0x7fc00000u | d.zero);
-  }
-  if (a < b) { return x; }
-  var ea = a >> 23u;
-  var ma = a & 0x7fffffu;
-  if (ea == 0u) {
-    let shift = countLeadingZeros(ma | 1u) - 8u;
-    ma = ma << shift;
-    ea = 1u - shift;
-  } else {
-    ma = ma | 0x800000u;
-  }
-  var eb = b >> 23u;
-  var mb = b & 0x7fffffu;
-  if (eb == 0u) {
-    let shift = countLeadingZeros(mb) - 8u;
-    mb = mb << shift;
-    eb = 1u - shift;
-  } else {
-    mb = mb | 0x800000u;
-  }
-  var left = ea - eb;
-  ma = ma % mb;
-  loop {
-    if (left == 0u || ma == 0u) { break; }
-    let n = min(left, 8u);
-    ma = (ma << n) % mb;
-    left = left - n;
-  }
-  if (ma == 0u) { return bitcast<f32>(sign | d.zero); }
-  let shift = countLeadingZeros(ma) - 8u;
-  ma = ma << shift;
-  let e = bitcast<i32>(eb - shift);
-  if (e <= 0i) {
-    return bitcast<f32>(sign | (ma >> u32(1i - e)));
-  }
-  return bitcast<f32>(sign | (bitcast<u32>(e) << 23u) | (ma & 0x7fffffu));
-}"""
-    ),
+    "h_fmod": Helper(_FMOD_HEAD + _FMOD_TAIL, guarded=_FMOD_HEAD + _FMOD_CUT + _FMOD_TAIL),
     # Python's modulo: the divisor's sign, also of a zero result.
     "h_mod_f32": Helper(
         """\

@@ -122,6 +122,8 @@ def plan_functions(
     emitted: bytes,
     value_of: Callable[[int], int],
     exits: frozenset[int],
+    *,
+    loops_exit: bool = False,
     max_statements: int = MAX_STATEMENTS,
 ) -> Layout:
     """Divides a program into functions.
@@ -131,9 +133,10 @@ def plan_functions(
         emitted: 1 for each row that becomes a statement.
         value_of: the row that an operand's value really comes from (through ``let``).
         exits: operations that end the lane by returning from a function.
+        loops_exit: whether every loop may end the lane in that way too.
         max_statements: longest body, about.
     """
-    splitter = _Splitter(program, emitted, exits, max_statements)
+    splitter = _Splitter(program, emitted, exits, loops_exit, max_statements)
     root = parse_blocks(program)
     splitter.shorten(root)
     functions = [Function(root), *splitter.functions]
@@ -155,11 +158,17 @@ class _Splitter:
     """Cuts long blocks into functions, innermost first."""
 
     def __init__(
-        self, program: Program, emitted: bytes, exits: frozenset[int], max_statements: int
+        self,
+        program: Program,
+        emitted: bytes,
+        exits: frozenset[int],
+        loops_exit: bool,
+        max_statements: int,
     ) -> None:
         self._op = program.table.op
         self._emitted = emitted
         self._exits = exits
+        self._loops_exit = loops_exit
         self._max = max_statements
         self.functions: list[Function] = []
 
@@ -212,7 +221,10 @@ class _Splitter:
             for item in block.items:
                 found: frozenset[int]
                 if isinstance(item, Nest):
-                    loop = in_loop or self._op[item.row] != Op.IF
+                    is_loop = self._op[item.row] != Op.IF
+                    loop = in_loop or is_loop
+                    if is_loop and self._loops_exit:
+                        escapes.add(Op.RETURN)
                     pending += [(part, loop) for part in item.parts]
                     continue
                 if isinstance(item, Call):

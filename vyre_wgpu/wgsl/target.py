@@ -19,6 +19,10 @@ class Target:
         max_workgroup_storage: bytes of workgroup memory.
         max_workgroup_size: lanes of a workgroup on each axis.
         max_workgroup_invocations: lanes of a workgroup in all.
+        max_uniform_bytes: size of a uniform binding; what the dispatch block may take where it does
+            not fit into immediates.
+        loop_iterations: iterations after which the driver silently ends the loops of a lane, or
+            None if it does not.
         features: wgpu feature names that the device has enabled.
     """
 
@@ -27,4 +31,6 @@ class Target:
     max_workgroup_storage: int = 16384
     max_workgroup_size: tuple[int, int, int] = (256, 256, 64)
     max_workgroup_invocations: int = 256
+    max_uniform_bytes: int = 16384
+    loop_iterations: int | None = None
     features: frozenset[str] = frozenset()

@@ -28,7 +28,7 @@ fn store1(i: u32, v: bool) {
   var old = atomicLoad(&b1[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b1[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }

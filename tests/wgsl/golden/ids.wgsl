@@ -11,8 +11,8 @@ var<immediate> d: Dispatch;
 @group(0) @binding(0) var<storage, read_write> b0: array<u32>;
 var<private> gid: vec3<u32>;
 var<private> lid: vec3<u32>;
-var<private> wid: vec3<u32>;
 var<private> nwg: vec3<u32>;
+var<private> wid: vec3<u32>;
 
 fn store0(i: u32, v: u32) {
   if (i >= 64u) { return; }

@@ -44,7 +44,7 @@ fn store1(i: u32, v: u32) {
   var old = atomicLoad(&b1[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b1[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }
@@ -63,7 +63,7 @@ fn store3(i: u32, v: i32) {
   var old = atomicLoad(&b3[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b3[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }
@@ -82,7 +82,7 @@ fn store5(i: u32, v: u32) {
   var old = atomicLoad(&b5[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b5[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }
@@ -101,7 +101,7 @@ fn store7(i: u32, v: i32) {
   var old = atomicLoad(&b7[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b7[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }
@@ -120,7 +120,7 @@ fn store9(i: u32, v: bool) {
   var old = atomicLoad(&b9[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b9[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }

@@ -79,7 +79,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
     let v5 = k5;
     let v7 = v5 == 7u;
     if (v7) {
-      if (alive) { h_trap(0u, gid.x, lane_index()); }
+      if (alive) { h_trap(9u, gid.x, lane_index()); }
       alive = false;
     }
     continuing { k5 = k5 + 1u; }

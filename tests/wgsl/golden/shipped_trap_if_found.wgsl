@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v3 = v1 != 0u;
   if (v3) {
     let v6 = 4294967295u - v1;
-    h_trap(0u, v6, lane_index());
+    h_trap(7u, v6, lane_index());
     return;
   }
 }

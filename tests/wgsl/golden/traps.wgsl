@@ -42,7 +42,7 @@ fn store1(i: u32, v: u32) {
   var old = atomicLoad(&b1[w]);
   loop {
     let r = atomicCompareExchangeWeak(&b1[w], old, (old & keep) | bits);
-    if (r.exchanged) { break; }
+    if (r.exchanged) { return; }
     old = r.old_value;
   }
 }
@@ -61,19 +61,19 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v1 = load0(gid.x);
   let v3 = v1 > 127u;
   if (v3) {
-    h_trap(0u, gid.x, lane_index());
+    h_trap(5u, gid.x, lane_index());
     return;
   }
   let v7 = load0(gid.x);
   let v9 = v7 == 0u;
   if (v9) {
-    h_trap(1u, bitcast<u32>(-1i), lane_index());
+    h_trap(12u, bitcast<u32>(-1i), lane_index());
     return;
   }
   let v14 = load0(gid.x);
   let v16 = v14 == 1u;
   if (v16) {
-    h_trap(2u, 0u, lane_index());
+    h_trap(19u, 0u, lane_index());
     return;
   }
   let v21 = load0(gid.x);

@@ -9,16 +9,28 @@ from ..ops import OPS, Op
 from ..uniformity import Uniformity, spread
 from .columns import Columns, ops_where
 from .report import Report
-from .rules import MAX_BINDINGS, MAX_NESTING, MAX_OPERATIONS, MAX_WORKGROUP_AXIS
+from .rules import MAX_BINDINGS, MAX_NESTING, MAX_OPERATIONS, MAX_ROWS, MAX_WORKGROUP_AXIS
 
 __all__ = ["check_flow", "check_limits"]
 
 _SUBGROUP = ops_where(group="subgroup")
 _COLLECTIVE = _SUBGROUP | ops_where("barrier")
-_COUNTED = ops_where(*(info.name for info in OPS.values() if info.group != "leaf"))
+_COUNTED = ops_where(*(i.name for i in OPS.values() if i.group not in ("leaf", "name")))
 _SOURCE_GROUP = ops_where(group="memory") | _SUBGROUP
 _LONGEST_WAY = 1_000
-_COUNTED[[Op.END, Op.ELSE, Op.DO]] = False
+_COUNTED[[Op.END, Op.ELSE, Op.DO, Op.LOAD, Op.STORE]] = False
+
+
+def exceeds_rows(report: Report) -> bool:
+    """Reports a table so long that nothing else about it is worth the time."""
+    rows = len(report.program.table)
+    if rows > MAX_ROWS:
+        report.add(
+            "E601",
+            f"the program has {rows} rows, more than {MAX_ROWS}",
+            "use a loop instead of writing out its iterations, or split the program",
+        )
+    return rows > MAX_ROWS
 
 
 def check_flow(report: Report, columns: Columns, blocks: Blocks) -> None:

@@ -12,12 +12,15 @@ __all__ = [
     "MAX_NESTING",
     "MAX_OPERATIONS",
     "MAX_PROBLEMS",
+    "MAX_ROWS",
     "MAX_WORKGROUP_AXIS",
     "RULES",
 ]
 
 MAX_OPERATIONS = 100_000
-"""Most rows that compute or act; leaves, ``else``, ``do`` and ``end`` do not count."""
+"""Most rows that compute or act; leaves, names, plain loads and stores do not count."""
+MAX_ROWS = 500_000
+"""Most rows in all."""
 MAX_NESTING = 64
 """Most blocks inside each other."""
 MAX_BINDINGS = 1_000
@@ -94,7 +97,8 @@ RULES: dict[str, str] = {
     "E505": "The step of a `for` is not the literal 0.",
     # Limits
     "E600": "At most 100 problems are listed for one program.",
-    "E601": "A program has at most 100,000 operations; leaves do not count.",
+    "E601": "A program has at most 100,000 operations (leaves, names, loads and stores do not "
+    "count) and 500,000 rows in all.",
     "E602": "Blocks are nested at most 64 deep.",
     "E603": "A program has at most 1,000 buffers and params together.",
     "E604": "A workgroup has at most 65,536 lanes on one axis.",

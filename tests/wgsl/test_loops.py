@@ -1,0 +1,161 @@
+"""Loops that a driver ends silently, and loops that are bounded on request, trap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vyre_wgpu as vw
+from vyre_wgpu.wgsl.loops import UNBOUNDED, most_iterations
+from vyre_wgpu.wgsl.lower import lower
+from vyre_wgpu.wgsl.target import Target
+
+LIMITED = Target(loop_iterations=65_535)
+
+Body = Callable[[vw.ProgramBuilder, Any, Any], None]
+
+
+def program_of(body: Body) -> vw.Program:
+    """A program with an input x, an output y like it, and a body that gets b, x[i] and a counter."""
+    b = vw.ProgramBuilder(body.__name__, workgroup_size=64)
+    x = b.read("x", vw.u32)
+    y = b.output("y", vw.u32, like=x)
+    n = b.var("n", vw.u32)
+    body(b, x[b.global_id()], n)
+    y[b.global_id()] = n
+    return b.build()
+
+
+def single(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+    with b.for_range(0, x):
+        n += 1
+
+
+def nested(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+    with b.for_range(0, x), b.for_range(0, 1000):
+        n += 1
+
+
+def in_a_row(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+    for _ in range(4):
+        with b.for_range(0, x * 250):
+            n += 1
+
+
+def by_break(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+    with b.while_(lambda: vw.bool_(True)):
+        n += 1
+        with b.if_(n >= x):
+            b.break_()
+
+
+def by_continue(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+    with b.for_range(0, x) as k:
+        n += 1
+        with b.if_(k % 2 == 0):
+            b.continue_()
+
+
+def split(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+    """A body so long that it is divided into functions, with the break in one of them."""
+    t = b.var("t", vw.u32)
+    with b.while_(lambda: vw.bool_(True)):
+        n += 1
+        for step in range(600):
+            t.set(t * 3 + step)
+        with b.if_(n >= x):
+            b.break_()
+        for step in range(600):
+            t.set(t * 5 + step)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("body", [single, nested, in_a_row, by_break, by_continue, split])
+@pytest.mark.parametrize("many", ["all lanes", "one lane"])
+def test_a_loop_is_right_or_traps(body: Body, many: str, backend: Any) -> None:
+    """Whatever number of iterations lanes need, the result is exact or the dispatch raises."""
+    pipe = backend.compile(program_of(body))
+    factor = {nested: 1000, in_a_row: 1000}.get(body, 1)
+    limit = backend.device.quirks.loop_iterations
+    for iterations in (10, 1000) if body is split else (10, 60_000, 70_000, 300_000):
+        x = np.full(64, 2, np.uint32)
+        chosen = slice(None) if many == "all lanes" else slice(21, 22)
+        x[chosen] = max(1, iterations // factor)
+        try:
+            got = pipe.fn(x)
+        except vw.TrapError as error:
+            assert limit is not None and iterations >= limit * 0.9
+            assert error.tag == "loop-limit"
+            assert error.source is not None and error.source[0] == __file__
+            assert x[error.lane] * factor == iterations
+        else:
+            np.testing.assert_array_equal(got, x * factor)
+    np.testing.assert_array_equal(pipe.fn(np.full(3, 2, np.uint32)), [2 * factor] * 3)
+
+
+@pytest.mark.gpu
+def test_trip_counts_that_differ_between_lanes_of_a_vector(backend: Any) -> None:
+    """Lanes that would end normally are right even if a neighbour runs long."""
+    pipe = backend.compile(program_of(single))
+    x = (np.arange(64, dtype=np.uint32) % 8) * 9_000
+    np.testing.assert_array_equal(pipe.fn(x), x)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("body", [single, nested, by_break, by_continue])
+def test_max_iterations_bounds_every_lane(body: Body, backend: Any) -> None:
+    """At most that many iterations over all loops, else the trap; an endless loop too."""
+    pipe = backend.compile(program_of(body), vw.CompileOptions(max_iterations=5000))
+    factor = 1000 if body is nested else 1
+    np.testing.assert_array_equal(pipe.fn(np.full(9, 4, np.uint32)), [4 * factor] * 9)
+    with pytest.raises(vw.TrapError, match="loop-limit"):
+        pipe.fn(np.full(9, 20_000 // factor, np.uint32))
+    np.testing.assert_array_equal(pipe.fn(np.full(9, 4, np.uint32)), [4 * factor] * 9)
+
+
+@pytest.mark.gpu
+def test_an_endless_loop_with_max_iterations_traps(backend: Any) -> None:
+    """It does not hang, also in a program with barriers."""
+    for barrier in (False, True):
+        b = vw.ProgramBuilder("endless", workgroup_size=64)
+        out = b.output("out", vw.u32, 64)
+        b.extent(64)
+        n = b.var("n", vw.u32)
+        with b.while_(lambda: vw.bool_(True)):
+            n += 1
+        if barrier:
+            b.barrier()
+        out[b.global_id()] = n
+        pipe = backend.compile(b.build(), vw.CompileOptions(max_iterations=1000))
+        with pytest.raises(vw.TrapError, match="loop-limit"):
+            pipe()
+
+
+def test_short_loops_are_not_guarded() -> None:
+    """Literal bounds whose product is small need no flag, others do on a driver with a limit."""
+
+    def short(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+        with b.for_range(0, 100), b.for_range(10, 0, -1, dtype=vw.i32):
+            n += x
+
+    assert most_iterations(program_of(short), 64) == 100 + 1000
+    assert "done" not in lower(program_of(short), target=LIMITED).wgsl
+
+    def long(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
+        with b.for_range(0, 300), b.for_range(0, 300):
+            n += x
+
+    assert most_iterations(program_of(long), 64) == 300 + 90_000
+    assert len(re.findall(r"var done", lower(program_of(long), target=LIMITED).wgsl)) == 2
+    assert most_iterations(program_of(single), 64) == UNBOUNDED
+    assert "done" not in lower(program_of(single)).wgsl
+
+
+def test_a_guarded_program_binds_trap_words() -> None:
+    """It can trap without a trap statement."""
+    assert lower(program_of(single), target=LIMITED).descriptor.trap_binding == 2
+    assert lower(program_of(single)).descriptor.trap_binding is None

@@ -1,0 +1,188 @@
+"""What a driver does that it should not: measured once on each device, then remembered.
+
+The probe is one small shader. Only facts that lowering or dispatch must know are in `Quirks`; what
+is worked around on every device alike (folding of ``x - x``, quotients of huge divisors, workgroup
+memory that does not start as zeros) needs no probe.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import struct
+import tempfile
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .. import settings
+from .info import AdapterInfo
+
+__all__ = ["Quirks", "find_quirks", "probe", "profile_path"]
+
+_log = logging.getLogger("vyre_wgpu")
+
+PROBE_VERSION = 1
+"""Raised whenever the probe asks something new: stored profiles of other versions are not read."""
+
+_ITERATIONS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """The faults of a device that the package works around where they are found.
+
+    Attributes:
+        loop_iterations: iterations in all after which the driver ends a lane's loops silently;
+            None if the probe saw no end. Loops that may run longer then trap (``loop-limit``).
+        workgroup_memory_is_dirty: workgroup memory starts with what was there before. Lowering
+            clears it on every device; this is for the curious.
+        equal_floats_fold: ``x - x`` is folded to 0 even for an infinite x. Lowering hides equal
+            operands on every device.
+    """
+
+    loop_iterations: int | None = None
+    workgroup_memory_is_dirty: bool = False
+    equal_floats_fold: bool = False
+
+    def describe(self) -> list[str]:
+        """One line for each quirk that was found."""
+        lines: list[str] = []
+        if self.loop_iterations is not None:
+            lines.append(
+                f"ends loops silently after {self.loop_iterations:,} iterations in all: "
+                "a lane that needs more traps with the tag 'loop-limit'"
+            )
+        if self.workgroup_memory_is_dirty:
+            lines.append("workgroup memory does not start as zeros: it is cleared by the shader")
+        if self.equal_floats_fold:
+            lines.append("folds x - x to 0 for infinite x: equal operands are hidden from it")
+        return lines
+
+
+_SHADER = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<storage, read> given: array<u32>;
+var<workgroup> memory: array<u32, 2048>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) lane: u32) {
+    var dirty = 0u;
+    for (var k = lane; k < 2048u; k += 64u) { dirty = dirty | memory[k]; }
+    if (dirty != 0u) { out[2] = 1u; }
+    workgroupBarrier();
+    for (var k = lane; k < 2048u; k += 64u) { memory[k] = 0xabcdef01u; }
+    workgroupBarrier();
+    // The sum keeps the compiler from doing without the loop.
+    var count = 0u;
+    var sum = memory[(lane * 7u) & 2047u];
+    loop {
+        if (count >= given[0]) { break; }
+        sum = sum * 1664525u + 1013904223u;
+        count = count + 1u;
+    }
+    let x = bitcast<f32>(given[1]);
+    let y = x - x;
+    if (lane == 0u) {
+        out[0] = count;
+        out[1] = sum;
+        if (bitcast<u32>(y) == 0u) { out[3] = 1u; }
+    }
+}
+"""
+
+
+def probe(device: Any) -> Quirks:
+    """Runs the probe on a wgpu device."""
+    import wgpu
+
+    usage = wgpu.BufferUsage
+    data = struct.pack("=4I", _ITERATIONS, 0x7F800000, 0, 0)
+    out = device.create_buffer(size=16, usage=usage.STORAGE | usage.COPY_SRC | usage.COPY_DST)
+    given = device.create_buffer_with_data(data=data, usage=usage.STORAGE)
+    module = device.create_shader_module(code=_SHADER, label="vyre_wgpu probe")
+    pipeline = device.create_compute_pipeline(
+        layout="auto", compute={"module": module, "entry_point": "main"}
+    )
+    group = device.create_bind_group(
+        layout=pipeline.get_bind_group_layout(0),
+        entries=[
+            {"binding": number, "resource": {"buffer": buffer, "offset": 0, "size": 16}}
+            for number, buffer in enumerate((out, given))
+        ],
+    )
+    dirty = False
+    for _ in range(2):  # the second run sees what the first left in workgroup memory
+        encoder = device.create_command_encoder()
+        run = encoder.begin_compute_pass()
+        run.set_pipeline(pipeline)
+        run.set_bind_group(0, group)
+        run.dispatch_workgroups(1)
+        run.end()
+        device.queue.submit([encoder.finish()])
+    count, _, left, folds = struct.unpack("=4I", device.queue.read_buffer(out, 0, 16))
+    dirty = bool(left)
+    out.destroy()
+    given.destroy()
+    return Quirks(None if count == _ITERATIONS else count, dirty, bool(folds))
+
+
+def find_quirks(info: AdapterInfo, device: Any) -> Quirks:
+    """The quirks of a device: from its stored profile, else from the probe, which is stored."""
+    chosen = settings.current()
+    path = profile_path(info) if chosen.cache != "off" else None
+    stored = _read(path) if path else None
+    if stored is not None:
+        return stored
+    found = probe(device)
+    if path and chosen.cache == "rw":
+        _write(path, found)
+    return found
+
+
+def profile_path(info: AdapterInfo) -> Path:
+    """Where the profile of an adapter with its present driver is kept."""
+    import wgpu
+
+    native: Any = __import__("wgpu.backends.wgpu_native", fromlist=["lib_version_info"])
+    facts = [
+        str(PROBE_VERSION), info.name, info.api, info.driver, info.vendor,
+        str(info.vendor_id), str(info.device_id), wgpu.__version__, str(native.lib_version_info),
+    ]  # fmt: skip
+    digest = hashlib.sha256("\0".join(facts).encode("utf-8", "replace")).hexdigest()
+    return settings.current().cache_folder / "profiles" / f"{digest[:32]}.json"
+
+
+def _read(path: Path) -> Quirks | None:
+    """A stored profile; None if there is none, or anything but a profile."""
+    try:
+        with path.open("rb") as file:
+            values = json.loads(file.read(4096))
+    except (OSError, ValueError):
+        return None
+    names = {field.name for field in fields(Quirks)}
+    if not isinstance(values, dict) or set(values) != names:
+        return None
+    limit, *flags = (values[field.name] for field in fields(Quirks))
+    is_limit = limit is None or (type(limit) is int and 0 < limit < _ITERATIONS)
+    if not is_limit or any(type(flag) is not bool for flag in flags):
+        return None
+    return Quirks(**values)
+
+
+def _write(path: Path, quirks: Quirks) -> None:
+    """Stores a profile under its final name in one step; a refusal costs only the next probe."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                json.dump(asdict(quirks), file)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        _log.debug("the device profile is not stored: %s", error)
