@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))  # for tables.py
 
 project = "vyre-wgpu"
 author = "The vyre-wgpu authors"
@@ -21,3 +28,36 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+
+
+# Unions that signatures show by the names that the code gives them.
+UNIONS = {
+    "Value | TypedLiteral | bool | int | float | generic": "Operand",
+    "Sequence[object] | Mapping[str, object]": "Inputs",
+    "Mapping[str, object]": "Params",
+    "ndarray[tuple[Any, ...], dtype[Any]]": "Array",
+    "int | Value | None": "Count",
+}
+
+
+def shorten(text: str | None) -> str | None:
+    """A part of a signature with the names of `UNIONS`."""
+    if text is None:
+        return None
+    short = re.sub(r"~?(?:\w+\.)+(?=\w)", "", text)  # ~vyre_wgpu.ir.values.Value to Value
+    for union, name in UNIONS.items():
+        short = short.replace(union, name)
+    return short
+
+
+def setup(app: Sphinx) -> None:
+    """Adds the directive for the tables that are made from the code; shortens signatures."""
+    from tables import Generated
+
+    app.add_directive("generated", Generated)
+    app.connect(
+        "autodoc-process-signature",
+        lambda app, what, name, obj, options, signature, result: (
+            (shorten(signature), shorten(result)) if what != "class" else None
+        ),
+    )

@@ -1,19 +1,19 @@
 """The operation table in plain Python, one scalar at a time: what tests compare results with.
 
-Integers are Python integers reduced to the type; floats are NumPy float32 scalars. Nothing here is
-shared with the package but the names of types and operations.
+Integers are Python integers reduced to the type; floats are NumPy scalars of the type. Nothing here
+is shared with the package but the names of types and operations.
 """
 
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from vyre_wgpu.ir import DType, Op, bool_, f32
+from vyre_wgpu.ir import DType, Op, bool_, f16, f32, f64
 
 Scalar = Any
 
@@ -101,47 +101,81 @@ BOOL: dict[Op, Callable[..., bool]] = {
 }
 
 
-def f32_bits(value: Scalar) -> int:
-    """The bit pattern of a float32."""
-    return int(np.float32(value).view(np.uint32))
+def float_bits(dtype: DType, value: Scalar) -> int:
+    """The bit pattern of a float."""
+    return int(dtype.numpy.type(value).view(f"u{dtype.itemsize}"))
 
 
-def f32_of(bits: int) -> np.float32:
-    """The float32 with this bit pattern."""
-    return np.uint32(bits).view(np.float32)
+def float_of(dtype: DType, bits: int) -> Scalar:
+    """The float with this bit pattern."""
+    return np.array(bits, f"u{dtype.itemsize}").view(dtype.numpy)[()]
 
 
-def _sign(a: np.float32) -> Scalar:
-    return a if np.isnan(a) else np.float32((a > 0) * 1.0 - (a < 0) * 1.0)
+def rounded(dtype: DType, value: Scalar | Fraction) -> Scalar:
+    """The float nearest to an exact number, ties to even; infinity beyond the range."""
+    precision, least = {f16: (11, -24), f32: (24, -149), f64: (53, -1074)}[dtype]
+    exact = Fraction(value if isinstance(value, (int, Fraction)) else float(value))
+    if exact == 0:
+        return dtype.numpy.type(0)
+    exponent = math.floor(math.log2(abs(exact))) - precision
+    while abs(exact) >= Fraction(2) ** (exponent + precision):
+        exponent += 1
+    unit = Fraction(2) ** max(exponent, least)
+    number = round(exact / unit) * unit  # Python rounds halves of fractions to even
+    limit = Fraction(2) ** {f16: 16, f32: 128, f64: 1024}[dtype]
+    if abs(number) >= limit:
+        return dtype.numpy.type(math.inf if number > 0 else -math.inf)
+    result = dtype.numpy.type(float(number))
+    return result if number or exact > 0 else -result
 
 
-def _fmod(a: np.float32, b: np.float32) -> Scalar:
+def fma(dtype: DType, a: Scalar, b: Scalar, c: Scalar) -> Scalar:
+    """``a * b + c`` rounded once."""
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        finite = np.isfinite(a) and np.isfinite(b)
+        return c if finite else dtype.numpy.type(float(a) * float(b) + float(c))
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:
+        # The sign of an exact zero: of both summands if they agree, else plus.
+        minus = np.signbit(c) and np.signbit(a) != np.signbit(b)
+        zero = dtype.numpy.type(0)
+        return -zero if minus else zero
+    return rounded(dtype, exact)
+
+
+def _sign(t: DType, a: Scalar) -> Scalar:
+    return a if np.isnan(a) else t.numpy.type((a > 0) * 1.0 - (a < 0) * 1.0)
+
+
+def _fmod(t: DType, a: Scalar, b: Scalar) -> Scalar:
     if np.isnan(a) or np.isnan(b) or np.isinf(a) or b == 0:
-        return np.float32(np.nan)
-    return np.float32(math.fmod(float(a), float(b)))
+        return t.numpy.type(np.nan)
+    return t.numpy.type(math.fmod(float(a), float(b)))
 
 
-def _mod(a: np.float32, b: np.float32) -> Scalar:
-    r = _fmod(a, b)
+def _mod(t: DType, a: Scalar, b: Scalar) -> Scalar:
+    r = _fmod(t, a, b)
     if np.isnan(r):
         return r
     if r == 0:
-        return np.copysign(np.float32(0), b)
-    return np.float32(r + b) if (r < 0) != (b < 0) else r
+        return np.copysign(t.numpy.type(0), b)
+    return t.numpy.type(r + b) if (r < 0) != (b < 0) else r
 
 
-def _pick(a: np.float32, b: np.float32, choose: Callable[..., Scalar], *, nan_wins: bool) -> Scalar:
+def _pick(
+    t: DType, a: Scalar, b: Scalar, choose: Callable[..., Scalar], *, nan_wins: bool
+) -> Scalar:
     if np.isnan(a) or np.isnan(b):
         if nan_wins:
-            return np.float32(np.nan)
+            return t.numpy.type(np.nan)
         return b if np.isnan(a) else a
     return choose(a, b)
 
 
 FLOAT: dict[Op, Callable[..., Scalar]] = {
-    Op.NEG: lambda t, a: f32_of(f32_bits(a) ^ 0x80000000),
-    Op.ABS: lambda t, a: f32_of(f32_bits(a) & 0x7FFFFFFF),
-    Op.SIGN: lambda t, a: _sign(a),
+    Op.NEG: lambda t, a: float_of(t, float_bits(t, a) ^ (1 << (t.bits - 1))),
+    Op.ABS: lambda t, a: float_of(t, float_bits(t, a) & ((1 << (t.bits - 1)) - 1)),
+    Op.SIGN: _sign,
     Op.FLOOR: lambda t, a: np.floor(a),
     Op.CEIL: lambda t, a: np.ceil(a),
     Op.TRUNC: lambda t, a: np.trunc(a),
@@ -154,12 +188,12 @@ FLOAT: dict[Op, Callable[..., Scalar]] = {
     Op.SUB: lambda t, a, b: a - b,
     Op.MUL: lambda t, a, b: a * b,
     Op.DIV: lambda t, a, b: a / b,
-    Op.MOD: lambda t, a, b: _mod(a, b),
-    Op.FMOD: lambda t, a, b: _fmod(a, b),
-    Op.MINIMUM: lambda t, a, b: _pick(a, b, min, nan_wins=True),
-    Op.MAXIMUM: lambda t, a, b: _pick(a, b, max, nan_wins=True),
-    Op.FMIN: lambda t, a, b: _pick(a, b, min, nan_wins=False),
-    Op.FMAX: lambda t, a, b: _pick(a, b, max, nan_wins=False),
+    Op.MOD: _mod,
+    Op.FMOD: _fmod,
+    Op.MINIMUM: lambda t, a, b: _pick(t, a, b, min, nan_wins=True),
+    Op.MAXIMUM: lambda t, a, b: _pick(t, a, b, max, nan_wins=True),
+    Op.FMIN: lambda t, a, b: _pick(t, a, b, min, nan_wins=False),
+    Op.FMAX: lambda t, a, b: _pick(t, a, b, max, nan_wins=False),
     Op.EQ: lambda t, a, b: bool(a == b),
     Op.NE: lambda t, a, b: bool(a != b),
     Op.LT: lambda t, a, b: bool(a < b),
@@ -182,7 +216,10 @@ def cast(value: Scalar, source: DType, target: DType) -> Scalar:
     if source is bool_:
         value = int(value)
     if target.is_float:
-        return np.float32(value)
+        if isinstance(value, int) or np.isfinite(value):
+            negative_zero = not isinstance(value, int) and value == 0
+            return target.numpy.type(value) if negative_zero else rounded(target, value)
+        return target.numpy.type(value)
     if source.is_float:
         if np.isnan(value):
             return 0
@@ -194,19 +231,19 @@ def cast(value: Scalar, source: DType, target: DType) -> Scalar:
 
 def bitcast(value: Scalar, source: DType, target: DType) -> Scalar:
     """The same bits as another type of equal width."""
-    bits = f32_bits(value) if source is f32 else _bits(source, int(value))
-    return f32_of(bits) if target is f32 else wrap(target, bits)
+    bits = float_bits(source, value) if source.is_float else _bits(source, int(value))
+    return float_of(target, bits) if target.is_float else wrap(target, bits)
 
 
-def ulp_distance(a: Scalar, b: Scalar) -> float:
-    """How many float32 values lie between two; 0 for two NaNs, infinity for one."""
-    a, b = np.float32(a), np.float32(b)
+def ulp_distance(a: Scalar, b: Scalar, dtype: DType = f32) -> float:
+    """How many values of a type lie between two; 0 for two NaNs, infinity for one."""
+    a, b = dtype.numpy.type(a), dtype.numpy.type(b)
     if np.isnan(a) or np.isnan(b):
         return 0.0 if np.isnan(a) and np.isnan(b) else math.inf
 
-    def ordered(x: np.float32) -> int:
-        bits: int = struct.unpack("<i", struct.pack("<f", x))[0]
-        return bits if bits >= 0 else -(bits & 0x7FFFFFFF)
+    def ordered(x: Scalar) -> int:
+        magnitude = float_bits(dtype, abs(x))
+        return -magnitude if np.signbit(x) else magnitude
 
     return float(abs(ordered(a) - ordered(b)))
 
@@ -225,10 +262,20 @@ def edges(dtype: DType) -> list[Scalar]:
     plain = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0, 0.1, 1e-3, 123456.79, 8388607.5, 8388608.0]
     plain += [16777216.0, 2147483520.0, 2147483648.0, 4294967040.0, 4294967296.0, 1e10, 1e20]
     plain += [3.4028235e38, 1.1754944e-38, 1e30, 1e-30, np.inf]
-    values = [np.float32(s * v) for v in plain for s in (1, -1)]
-    return [*values, np.float32(np.nan), f32_of(0xFFC12345)]
+    if dtype is f16:
+        plain = [v for v in plain if v <= 65504 or np.isinf(v)]
+        plain += [2047.0, 2048.0, 2049.0, 65504.0, 65472.0, 6.1035e-05, 6e-08, 3e-05]
+    elif dtype is f64:
+        plain += [9007199254740991.0, 9223372036854774784.0, 9223372036854775808.0]
+        plain += [18446744073709549568.0, 18446744073709551616.0, 1.7976931348623157e308]
+        plain += [2.2250738585072014e-308, 5e-324, 1.5 * 2**-1023]
+    values = [dtype.numpy.type(s * v) for v in plain for s in (1, -1)]
+    quiet = float_bits(dtype, np.nan) | (1 << (dtype.bits - 1)) | 0x45
+    return [*values, dtype.numpy.type(np.nan), float_of(dtype, quiet)]
 
 
 def is_subnormal(value: Scalar) -> bool:
-    """Whether a float32 is subnormal, which drivers may flush to zero."""
-    return isinstance(value, np.floating) and 0 < abs(float(value)) < 1.1754943508222875e-38
+    """Whether a float is subnormal, which drivers may flush to zero."""
+    if not isinstance(value, np.floating):
+        return False
+    return bool(0 < abs(value) < np.finfo(value.dtype).smallest_normal)

@@ -53,7 +53,7 @@ class WgpuBackend:
 
     @property
     def device(self) -> Device:
-        """The device: its features and limits."""
+        """The opened device, with its features and limits."""
         return self._device
 
     @property

@@ -295,7 +295,7 @@ class ProgramBuilder:
         Args:
             start: first index, or ``stop`` if that is not given.
             stop: the bound, itself excluded.
-            step: the increment; a step of 0 runs the loop zero times.
+            step: the increment; 0 runs the loop zero times, and the literal 0 is refused.
             dtype: type of the index if all bounds are plain numbers; u32 unless given.
             name: name of the index.
         """

@@ -48,7 +48,7 @@ class AdapterInfo:
 
     @property
     def summary(self) -> str:
-        """One line: name, kind, API, driver."""
+        """Name, kind, API and driver in one line."""
         driver = f", {self.driver}" if self.driver else ""
         return f"{self.name} ({self.kind}, {self.api}{driver})"
 

@@ -89,6 +89,8 @@ class KernelDescriptor:
         axes: number of axes of the extent.
         elements_per_lane: logical elements that one launched lane computes.
         features: wgpu features that the shader needs.
+        indirect: the number of workgroups comes from a buffer at launch: extent and row in the
+            block are not used, and lanes are numbered over whole workgroups.
     """
 
     bindings: tuple[Binding, ...]
@@ -102,6 +104,7 @@ class KernelDescriptor:
     elements_per_lane: int = 1
     features: tuple[str, ...] = ()
     block_binding: int | None = None
+    indirect: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from ..ir.types import ALL_DTYPES, DType, dtype_from_code
 from ..ir.uniformity import analyze
 from .descriptor import HEADER_WORDS, Binding, KernelDescriptor, ShaderArtifact, Word
 from .emit import Emitter, LoopGuard
+from .entry import entry_point, lane_index, required_ids
 from .loops import most_iterations
 from .memory import MemoryPlan, plan_memory, workgroup_bytes
 from .options import CompileOptions
@@ -34,7 +35,11 @@ _LOWERED_CODES = frozenset(dtype.code for dtype in ALL_DTYPES if is_lowered(dtyp
 
 
 def lower(
-    program: Program, options: CompileOptions | None = None, target: Target | None = None
+    program: Program,
+    options: CompileOptions | None = None,
+    target: Target | None = None,
+    *,
+    indirect: bool = False,
 ) -> ShaderArtifact:
     """Lowers a validated program.
 
@@ -42,6 +47,7 @@ def lower(
         program: the program.
         options: what the caller asked for.
         target: the device's limits and features; WebGPU's guaranteed limits unless given.
+        indirect: the variant whose number of workgroups is known on the device only.
 
     Raises:
         UnsupportedFeatureError: a type or operation that this release or the device lacks.
@@ -53,7 +59,7 @@ def lower(
     _refuse_unsupported(program)
     workgroup = _workgroup_size(program, options, target)
     guard = _loop_guard(program, options, target, math.prod(workgroup))
-    descriptor = _descriptor(program, workgroup, target, guard)
+    descriptor = _descriptor(program, workgroup, target, guard, indirect=indirect)
     _check_limits(program, descriptor, target)
     lengths = _length_texts(program, descriptor)
     emitted = _emitted_rows(table)
@@ -187,7 +193,12 @@ def _loop_guard(program: Program, options: CompileOptions, target: Target, lanes
 
 
 def _descriptor(
-    program: Program, workgroup: tuple[int, int, int], target: Target, guard: LoopGuard
+    program: Program,
+    workgroup: tuple[int, int, int],
+    target: Target,
+    guard: LoopGuard,
+    *,
+    indirect: bool,
 ) -> KernelDescriptor:
     codes = program.table.op
     word = HEADER_WORDS
@@ -213,7 +224,8 @@ def _descriptor(
         length_words=tuple(lengths),
         param_words=tuple(params),
         workgroup_size=workgroup,
-        whole_workgroups=Op.BARRIER in codes,
+        whole_workgroups=indirect or Op.BARRIER in codes,
+        indirect=indirect,
         axes=len(program.extent),
     )
 
@@ -314,7 +326,7 @@ def _module(
             f"@group(0) @binding({descriptor.trap_binding}) "
             "var<storage, read_write> trap_words: array<atomic<u32>, 4>;"
         )
-    ids = sorted(_ids(descriptor, emitter))
+    ids = sorted(required_ids(descriptor, emitter.ids))
     lines += [f"var<private> {name}: vec3<u32>;" for name in ids]
     if emitter.is_predicated:
         lines.append("var<private> alive: bool = true;")
@@ -330,90 +342,10 @@ def _module(
     for text in memory.functions:
         lines += ["", text]
     if descriptor.trap_binding is not None:
-        lines += ["", *_lane_index(descriptor)]
+        lines += ["", *lane_index(descriptor)]
     for number, function in enumerate(layout.functions):
         if number != MAIN:
             result = " -> u32" if function.escapes else ""
             lines += ["", f"fn part{number}(){result} {{", *bodies[number], "}"]
-    lines += ["", *_main(program, descriptor, memory, emitter, bodies[MAIN])]
+    lines += ["", *entry_point(descriptor, memory.clears, set(ids), bodies[MAIN])]
     return "\n".join(lines) + "\n"
-
-
-def _ids(descriptor: KernelDescriptor, emitter: Emitter) -> set[str]:
-    """The logical ids that must be set: those used, and those that traps name the lane by."""
-    ids = set(emitter.ids)
-    if descriptor.trap_binding is not None:
-        ids.add("gid")
-        if descriptor.whole_workgroups:
-            ids.add("nwg")
-    return ids
-
-
-def _lane_index(descriptor: KernelDescriptor) -> list[str]:
-    """The function that numbers lanes linearly, x fastest, for the trap words."""
-    dimensions = descriptor.axes
-    if descriptor.whole_workgroups:
-        x, y, z = descriptor.workgroup_size
-        width, height = f"(nwg.x * {x}u)", f"(nwg.y * {y}u)"
-        dimensions = max(dimensions, 3 if z > 1 else 2 if y > 1 else 1)
-    else:
-        width, height = "d.extent_x", "d.extent_y"
-    match dimensions:
-        case 1:
-            text = "gid.x"
-        case 2:
-            text = f"gid.x + {width} * gid.y"
-        case _:
-            text = f"gid.x + {width} * (gid.y + {height} * gid.z)"
-    return ["fn lane_index() -> u32 {", f"  return {text};", "}"]
-
-
-def _main(
-    program: Program,
-    descriptor: KernelDescriptor,
-    memory: MemoryPlan,
-    emitter: Emitter,
-    body: list[str],
-) -> list[str]:
-    """The entry point: logical ids from the launch, the extent test, then the body."""
-    x, y, z = descriptor.workgroup_size
-    ids = _ids(descriptor, emitter)
-    head = [
-        f"@compute @workgroup_size({x}, {y}, {z})",
-        "fn main(@builtin(workgroup_id) launched: vec3<u32>,"
-        " @builtin(local_invocation_id) local: vec3<u32>,"
-        " @builtin(local_invocation_index) local_index: u32) {",
-    ]
-    lines: list[str] = []
-    if descriptor.axes == 1:
-        # A launch is folded into rows where one dimension cannot hold it; else launched.y is 0.
-        lines.append("let wg = vec3<u32>(launched.x + launched.y * d.row, 0u, 0u);")
-        surplus = f"wg.x > (d.extent_x - 1u) / {x}u"
-        if "nwg" in ids:
-            lines.append(f"let groups = vec3<u32>((d.extent_x - 1u) / {x}u + 1u, 1u, 1u);")
-    else:
-        lines += [
-            f"let groups = vec3<u32>((d.extent_x - 1u) / {x}u + 1u, (d.extent_y - 1u) / {y}u + 1u, "
-            f"(d.extent_z - 1u) / {z}u + 1u);",
-            "var wg = launched;",
-            "if (d.row != 0u) {",
-            "  let linear = launched.x + launched.y * d.row;",
-            "  wg = vec3<u32>(linear % groups.x, (linear / groups.x) % groups.y,"
-            " linear / (groups.x * groups.y));",
-            "}",
-        ]
-        surplus = "wg.z >= groups.z"
-    lines.append(f"let at = wg * vec3<u32>({x}u, {y}u, {z}u) + local;")
-    # The surplus workgroups of a folded launch leave as a whole; lanes beyond the extent leave only
-    # after all lanes of the workgroup have met the barrier behind the clears.
-    lines.append(f"if ({surplus}) {{ return; }}")
-    if memory.clears:
-        lines += [*memory.clears, "workgroupBarrier();"]
-    if not descriptor.whole_workgroups:
-        sizes = zip("xyz", descriptor.workgroup_size, range(3), strict=True)
-        used = [name for name, size, axis in sizes if axis < descriptor.axes or size > 1]
-        tests = [f"at.{name} >= d.extent_{name}" for name in used]
-        lines.append(f"if ({' || '.join(tests)}) {{ return; }}")
-    sources = {"gid": "at", "lid": "local", "wid": "wg", "nwg": "groups"}
-    lines += [f"{name} = {source};" for name, source in sources.items() if name in ids]
-    return [*head, *(f"  {line}" for line in lines), *body, "}"]
