@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .backends.compiling import compile as compile
+    from .backends.protocol import Backend as Backend, CompiledPipeline as CompiledPipeline
     from .backends.registry import get_backend as get_backend
+    from .buffer.device_buffer import DeviceBuffer as DeviceBuffer
     from .errors import *  # noqa: F403
     from .ir import *  # noqa: F403
     from .ir import (
@@ -20,14 +22,25 @@ if TYPE_CHECKING:
         power as pow,  # noqa: F401
         round_ as round,  # noqa: F401
     )
-    from .pipeline.config import DispatchConfig as DispatchConfig
+    from .pipeline.config import (
+        DEVICE as DEVICE,
+        SKIP as SKIP,
+        DispatchConfig as DispatchConfig,
+        Indirect as Indirect,
+    )
     from .wgsl.options import CompileOptions as CompileOptions
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "CompileOptions": (".wgsl.options", "CompileOptions"),
+    "DEVICE": (".pipeline.config", "DEVICE"),
+    "DeviceBuffer": (".buffer.device_buffer", "DeviceBuffer"),
     "DispatchConfig": (".pipeline.config", "DispatchConfig"),
+    "Indirect": (".pipeline.config", "Indirect"),
+    "SKIP": (".pipeline.config", "SKIP"),
+    "Backend": (".backends.protocol", "Backend"),
+    "CompiledPipeline": (".backends.protocol", "CompiledPipeline"),
     "abs": (".ir", "abs_"),
     "compile": (".backends.compiling", "compile"),
     "get_backend": (".backends.registry", "get_backend"),

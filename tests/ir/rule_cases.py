@@ -86,10 +86,10 @@ def else_after_statement(k: Kernel) -> None:
         k.y[2] = 1.0
 
 
-@breaks("E102", "1 open block")
+@breaks("E102", "if block is still open")
 def build_inside_block(k: Kernel) -> None:
-    with k.b.if_(k.flag):
-        k.b.build()  # <-
+    with k.b.if_(k.flag):  # <-
+        k.b.build()
 
 
 @breaks("E110", "(0, 1, 1)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -182,6 +183,10 @@ def test_a_buffer_as_an_operand_names_the_fix() -> None:
         y[i] = x
     with pytest.raises(TypeError, match=r"x\[index\]"):
         x[i] * x
+    with pytest.raises(TypeError, match=r"x\[index\]"):
+        x + 1
+    with pytest.raises(TypeError, match=r"x\[index\]"):
+        vw.sqrt(x)
     with pytest.raises(TypeError, match="one integer"):
         x[0:3]
 
@@ -208,8 +213,30 @@ def test_else_needs_its_if() -> None:
 def test_build_inside_a_block_is_refused() -> None:
     """The program is not finished there."""
     b, x, _, i = fresh()
-    with b.if_(x[i] > 0.0), pytest.raises(vw.ValidationError, match="E102"):
+    with b.if_(x[i] > 0.0), pytest.raises(vw.ValidationError, match="E102") as caught:
         b.build()
+    assert b.build()
+    (problem,) = caught.value.problems
+    assert problem.source is not None
+    assert problem.source[0] == __file__
+
+
+def test_python_functions_that_have_a_kernel_meaning() -> None:
+    """abs, round, math.floor, math.ceil and math.trunc of a value are its operations."""
+    b, x, y, i = fresh()
+    v = x[i]
+    y[i] = abs(v) + round(v) + math.floor(v) + math.ceil(v) + math.trunc(v)
+    ops = ops_of(b.build())
+    assert {Op.ABS, Op.ROUND, Op.FLOOR, Op.CEIL, Op.TRUNC} <= set(ops)
+    with pytest.raises(TypeError, match="digits"):
+        round(v, 2)
+
+
+def test_a_literal_trap_address_may_be_negative() -> None:
+    """As an index may."""
+    b, x, _, i = fresh()
+    with b.if_(x[i] < 0.0):
+        b.trap("t", address=-1)
     assert b.build()
 
 

@@ -207,7 +207,7 @@ def test_inputs_by_position_and_by_name_are_the_same(two_inputs: Binder) -> None
         ({"x": X, "y": Y, "w": X}, "has no input 'w'"),
         ({"x": X, 3: Y}, "has no input 3"),
         ({"x": X, "y": Y, "z": X}, "has no input 'z'"),
-        (X, r"inputs are a ndarray.*Fix: pass \[x\]"),
+        (X, r"inputs are an array.*Fix: pass \[x\]"),
         (b"ab", "inputs are a bytes"),
         ("xy", "inputs are a str"),
         (array.array("I", [1, 2]), "inputs are an array"),

@@ -101,7 +101,7 @@ def nothing_stays_lent(bench: Bench) -> Iterator[None]:
 @pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 1000, 100_003])
 def test_results_arrive(bench: Bench, size: int) -> None:
     x = np.arange(100, 100 + size, dtype=np.uint32)
-    words = bench.submitter.run(bench.submission(x, a=3))
+    words = bench.submitter.run(bench.submission(x, a=3)).trap
     assert words.flag == 0
     assert (bench.y == 3 * x + 1).all()
     assert bench.total[0] == x.sum(dtype=np.uint32)
@@ -124,7 +124,7 @@ def test_seen_shape_makes_nothing_and_is_one_submission(bench: Bench) -> None:
 def test_trap_words_come_first_and_no_result_is_delivered(bench: Bench) -> None:
     x = np.arange(100, dtype=np.uint32)
     traps = bench.counters.snapshot().traps
-    words = bench.submitter.run(bench.submission(x))
+    words = bench.submitter.run(bench.submission(x)).trap
     assert words == (1, 77, 2, 13)
     assert (bench.y == 99).all()
     assert bench.counters.snapshot().traps == traps + 1
@@ -133,7 +133,7 @@ def test_trap_words_come_first_and_no_result_is_delivered(bench: Bench) -> None:
 def test_after_a_trap_the_next_run_is_clean(bench: Bench) -> None:
     bench.submitter.run(bench.submission(np.arange(100, dtype=np.uint32)))
     x = np.arange(50, 150, dtype=np.uint32)
-    assert bench.submitter.run(bench.submission(x)).flag == 0
+    assert bench.submitter.run(bench.submission(x)).trap.flag == 0
     assert (bench.y == 2 * x + 1).all()
 
 
@@ -184,7 +184,7 @@ def test_empty_slots_are_bound_all_the_same(bench: Bench) -> None:
         Slot(0, clear=True),
     ]
     block = struct.pack("=8I", 0, 1, 1, 0, 0, 0, 0, 1)
-    assert bench.submitter.run(Submission(bench.kernel, slots, block, (1, 1, 1))).flag == 0
+    assert bench.submitter.run(Submission(bench.kernel, slots, block, (1, 1, 1))).trap.flag == 0
 
 
 @pytest.mark.parametrize("step", ["write_buffer", "submit"])
@@ -201,7 +201,7 @@ def test_an_error_on_the_way_returns_every_buffer(
         with pytest.raises(MemoryError):
             bench.submitter.run(bench.submission(x))
     assert bench.lent() == 0
-    assert bench.submitter.run(bench.submission(x)).flag == 0
+    assert bench.submitter.run(bench.submission(x)).trap.flag == 0
     assert (bench.y == 2 * x + 1).all()
 
 
@@ -218,7 +218,7 @@ def test_a_wait_that_is_interrupted_leaves_a_usable_device(
         patch.setattr(_api.GPUPromise, "_sync_wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             bench.submitter.run(bench.submission(x))
-    assert bench.submitter.run(bench.submission(x)).flag == 0
+    assert bench.submitter.run(bench.submission(x)).trap.flag == 0
     assert (bench.y == 2 * x + 1).all()
 
 

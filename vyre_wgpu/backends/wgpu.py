@@ -5,9 +5,14 @@ from __future__ import annotations
 from types import TracebackType
 from typing import cast
 
+import numpy as np
+import numpy.typing as npt
+
 from .. import settings
+from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.program import Program
+from ..ir.types import ALL_DTYPES
 from ..pipeline.compile import Compiler
 from ..pipeline.counters import Counters
 from ..pipeline.pipeline import WgpuPipeline
@@ -81,7 +86,42 @@ class WgpuBackend:
                 f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
             )
         kernel = self._compiler.compile(program, options)
-        return WgpuPipeline(program, options, kernel, self._submitter, _recompile)
+        return WgpuPipeline(
+            program,
+            options,
+            kernel,
+            self._submitter,
+            _recompile,
+            lambda: self._compiler.compile(program, options, indirect=True),
+        )
+
+    def upload(self, array: npt.ArrayLike) -> DeviceBuffer:
+        """Copies an array to the device, where dispatches take it without a copy.
+
+        Args:
+            array: anything `numpy.asarray` takes, of an element type of the IR, in any byte order.
+
+        Raises:
+            InputError: its element type is none of the IR's.
+            LimitError: it exceeds what the device binds, or the device is out of memory.
+            DeviceLostError: the backend is closed.
+        """
+        given = np.asarray(array)
+        dtype = given.dtype.newbyteorder("=")
+        if not any(dtype == known.numpy for known in ALL_DTYPES):
+            raise InputError(
+                f"an array of {given.dtype} has no place on a device",
+                fix="convert it to bool, an integer or a float type of 8 to 64 bits",
+            )
+        data = np.ascontiguousarray(given, dtype)
+        pooled = self._submitter.allocate(data.nbytes)
+        buffer = DeviceBuffer(self._submitter, pooled, dtype, given.shape)
+        try:
+            self._submitter.write(pooled, data)
+        except BaseException:
+            buffer.close()
+            raise
+        return buffer
 
     def stats(self) -> BackendStats:
         """What it did so far."""

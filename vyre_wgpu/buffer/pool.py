@@ -272,6 +272,7 @@ def storage_pool(
     import wgpu
 
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+    usage |= wgpu.BufferUsage.INDIRECT
     limit = min(device.limits.max_binding_size, device.limits.max_buffer_size)
     return _pool(device, "storage", usage, limit, on_destroy, ids, budget)
 

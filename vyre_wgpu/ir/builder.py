@@ -349,7 +349,7 @@ class ProgramBuilder:
         """
         if not isinstance(tag, str):
             raise TypeError(f"a trap's tag is a str, not {type(tag).__name__}")
-        row = operand_row(self._recorder, address, u32)
+        row = index_row(self._recorder, address)
         index = self._recorder.tags.setdefault(tag, len(self._recorder.tags))
         self._recorder.emit(Op.TRAP, a=row, const=index)
 
@@ -463,14 +463,15 @@ class ProgramBuilder:
         recorder = self._recorder
         problems = list(recorder.problems)
         if recorder.blocks:
-            problems.append(
+            problems += [
                 Problem(
                     "E102",
-                    f"build() is called inside {len(recorder.blocks)} open block(s)",
-                    "call it after the `with` blocks have ended",
-                    recorder.caller(),
+                    f"this {recorder.table().info(row).name} block is still open at build()",
+                    "write `with b.if_(...):` and the like, and call build() after the blocks",
+                    recorder.sites[recorder.site[row]] if recorder.site[row] >= 0 else None,
                 )
-            )
+                for row in recorder.blocks
+            ]
             raise ValidationError(problems, program=self.name)
         buffers, table = tuple(self._buffers), recorder.table()
         extent = self._extent

@@ -12,7 +12,7 @@ from .ops import OPS, Op
 from .recorder import Recorder
 from .sizes import SizeOp
 from .types import DType, TypedLiteral, bool_, i32
-from .values import Operand, SizeValue, Value, ceil_div_rows, operand_row
+from .values import BufferHandle, Operand, SizeValue, Value, ceil_div_rows, operand_row
 
 __all__ = [
     "abs_",
@@ -81,6 +81,12 @@ def _first_value(name: str, *args: object) -> Value:
     for arg in args:
         if isinstance(arg, Value):
             return arg
+    for arg in args:
+        if isinstance(arg, BufferHandle):
+            raise TypeError(
+                f"vw.{name} takes a kernel value, not buffer {arg.name!r}: write {arg.name}[index] "
+                "for an element"
+            )
     raise TypeError(
         f"vw.{name} takes a kernel value, not only {', '.join(map(repr, args))}; "
         "compute constants with Python's math module"

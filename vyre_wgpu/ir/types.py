@@ -113,7 +113,7 @@ class DType:
             ValueError: not representable, as in `__call__`.
             TypeError: not a number.
         """
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()
         if not isinstance(value, (bool, int, float)):
             raise TypeError(f"{value!r} is not a number; convert a kernel value with .cast({self})")

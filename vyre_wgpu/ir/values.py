@@ -175,6 +175,20 @@ class Value:
     def __invert__(self) -> Value:
         return self._unary(Op.NOT)
 
+    def __round__(self, digits: None = None) -> Value:
+        if digits is not None:
+            raise TypeError("round() of a kernel value takes no number of digits")
+        return self._unary(Op.ROUND)
+
+    def __floor__(self) -> Value:
+        return self._unary(Op.FLOOR)
+
+    def __ceil__(self) -> Value:
+        return self._unary(Op.CEIL)
+
+    def __trunc__(self) -> Value:
+        return self._unary(Op.TRUNC)
+
     def __bool__(self) -> NoReturn:
         raise TypeError(_NO_TRUTH)
 
@@ -407,6 +421,15 @@ class BufferHandle:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(f"buffer {self.name!r} has no truth value; load an element of it")
+
+    def _no_operand(self, *_: object) -> NoReturn:
+        raise TypeError(f"{_describe(self)} is not a kernel value or a number")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _no_operand
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _no_operand
+    __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _no_operand
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _no_operand
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __invert__ = _no_operand
 
     __iter__ = None
     __contains__ = None

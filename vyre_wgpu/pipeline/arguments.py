@@ -11,11 +11,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError, LimitError, OutputBudgetError
 from ..ir.program import Buffer, BufferKind, Program
 from ..ir.sizes import MAX_ELEMENTS, SizeOp
-from .config import DispatchConfig
-from .host import Array, as_array, as_chunk, contiguous, describe
+from .config import DispatchConfig, Indirect
+from .host import Array, as_chunk, as_input, contiguous, describe
 
 __all__ = ["Binder", "BoundCall", "Inputs", "Params"]
 
@@ -35,19 +36,23 @@ class BoundCall:
     Attributes:
         inputs: buffer index to array: any shape, C order, native byte order, the declared dtype.
             May be the caller's own memory; it must not be written to.
+        residents: buffer index to device buffer, for the inputs that already live on a device.
         lengths: elements of every buffer, by buffer index.
         params: bit pattern of every param, by param index (`DType.encode`).
-        extent: logical elements on each of the program's axes.
+        extent: logical elements on each of the program's axes; all 1 for an indirect launch.
         shapes: shape of each returned array, in the order of ``Program.outputs``.
         label: the config's label.
+        indirect: where the device has the number of workgroups, or None.
     """
 
     inputs: dict[int, Array]
+    residents: dict[int, DeviceBuffer]
     lengths: tuple[int, ...]
     params: tuple[int, ...]
     extent: tuple[int, ...]
     shapes: tuple[tuple[int, ...], ...]
     label: str = ""
+    indirect: Indirect | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -106,22 +111,30 @@ class Binder:
             raise InputError(
                 f"{self._where} has the carry buffer {self._carries[0]!r}, whose content lives "
                 "from chunk to chunk of a stream; a single dispatch has nowhere to keep it",
-                fix="declare it read_write and pass it along, or run the program as a stream",
+                fix="declare it read_write and pass it along",
             )
-        arrays = {
-            index: as_array(value, buffer.dtype, buffer.name)
+        given = {
+            index: as_input(value, buffer.dtype, buffer.name)
             for (index, buffer), value in zip(self._inputs, self._values(inputs), strict=True)
         }
         bits, integers = self._param_values({} if params is None else params)
-        lengths = self._lengths(arrays, integers)
+        lengths = self._lengths(given, integers)
         extent = self._extent(config, lengths, integers)
-        shapes = self._shapes(arrays, lengths)
+        shapes = self._shapes(given, lengths)
         self._check_budget(config, lengths)
         if check is not None:
             check(lengths)
         buffers = self._program.buffers
-        ready = {index: contiguous(a, buffers[index].dtype) for index, a in arrays.items()}
-        return BoundCall(ready, tuple(lengths), bits, extent, shapes, config.label)
+        arrays = {
+            index: contiguous(value, buffers[index].dtype)
+            for index, value in given.items()
+            if not isinstance(value, DeviceBuffer)
+        }
+        residents = {i: value for i, value in given.items() if isinstance(value, DeviceBuffer)}
+        indirect = config.grid if isinstance(config.grid, Indirect) else None
+        return BoundCall(
+            arrays, residents, tuple(lengths), bits, extent, shapes, config.label, indirect
+        )
 
     def chunk(self, data: object) -> list[object]:
         """The inputs of ``push_chunk``: the one array of a program with a single host input.
@@ -199,7 +212,8 @@ class Binder:
             if param.name not in params:
                 raise InputError(
                     f"param {param.name!r} ({param.dtype}) is missing",
-                    fix=f"pass params={{{param.name!r}: ...}}",
+                    fix=f"pass params={{{param.name!r}: ...}} to dispatch, or "
+                    f"{param.name}=... in a call",
                 )
             value = params[param.name]
             try:
@@ -216,7 +230,9 @@ class Binder:
 
     # Sizes
 
-    def _lengths(self, arrays: Mapping[int, Array], params: Mapping[int, int]) -> list[int]:
+    def _lengths(
+        self, arrays: Mapping[int, Array | DeviceBuffer], params: Mapping[int, int]
+    ) -> list[int]:
         buffers = self._program.buffers
         lengths = [0] * len(buffers)
         for index, array in arrays.items():
@@ -260,6 +276,8 @@ class Binder:
             )
         if config.extent is not None:
             extent = self._axes("extent", config.extent, 0)
+        elif isinstance(config.grid, Indirect):
+            extent = (1,) * len(program.extent)
         elif config.grid is not None:
             grid = self._axes("grid", config.grid, 1)
             extent = tuple(n * w for n, w in zip(grid, program.workgroup_size, strict=False))
@@ -297,7 +315,7 @@ class Binder:
         return tuple(number for number in numbers if number is not None)
 
     def _shapes(
-        self, arrays: Mapping[int, Array], lengths: Sequence[int]
+        self, arrays: Mapping[int, Array | DeviceBuffer], lengths: Sequence[int]
     ) -> tuple[tuple[int, ...], ...]:
         buffers = self._program.buffers
         shapes = []
@@ -380,7 +398,7 @@ def _param_fix(kind: str, low: int, high: int) -> str:
     if kind == "bool":
         return "pass True or False"
     if kind == "float":
-        return "pass a number in that type's range"
+        return "pass a Python or NumPy scalar in that type's range"
     return f"pass an int from {low} to {high}"
 
 

@@ -78,12 +78,19 @@ class Compiler:
         self._counters = counters
         self._dump = dump
         self._layouts = Layouts(device)
-        self._cache: MemoryCache[tuple[str, CompileOptions], Kernel] = MemoryCache(
+        self._cache: MemoryCache[tuple[str, CompileOptions, bool], Kernel] = MemoryCache(
             max_entries, counters
         )
 
-    def compile(self, program: Program, options: CompileOptions) -> Kernel:
+    def compile(
+        self, program: Program, options: CompileOptions, *, indirect: bool = False
+    ) -> Kernel:
         """The kernel of a program: from memory, or lowered and built now.
+
+        Args:
+            program: the program.
+            options: what the caller asked for.
+            indirect: the variant for indirect grids.
 
         Raises:
             UnsupportedFeatureError: the program needs a feature that the device lacks.
@@ -92,8 +99,8 @@ class Compiler:
             DeviceLostError: the device is closed or lost.
         """
         self._device.check()
-        key = (program.fingerprint, options)
-        return self._cache.get(key, lambda: self._compile(program, options))
+        key = (program.fingerprint, options, indirect)
+        return self._cache.get(key, lambda: self._compile(program, options, indirect))
 
     def build(self, artifact: ShaderArtifact, label: str = "") -> Kernel:
         """The kernel of a lowered program.
@@ -136,9 +143,9 @@ class Compiler:
         """Forgets all kernels and layouts."""
         self._cache.clear()
 
-    def _compile(self, program: Program, options: CompileOptions) -> Kernel:
+    def _compile(self, program: Program, options: CompileOptions, indirect: bool) -> Kernel:
         _check_types(program, self._device)
-        artifact = lower(program, options, self._target)
+        artifact = lower(program, options, self._target, indirect=indirect)
         self._counters.add(lowerings=1)
         if self._dump is not None:
             _write_shader(self._dump, program, artifact.wgsl)

@@ -11,14 +11,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.types import DType, u8
 
-__all__ = ["Array", "as_array", "as_chunk", "contiguous", "describe"]
+__all__ = ["Array", "as_array", "as_chunk", "as_input", "contiguous", "describe"]
 
 Array = npt.NDArray[Any]
 
 _RAW = (bytes, bytearray, memoryview)
+
+
+def as_input(value: object, dtype: DType, name: str) -> Array | DeviceBuffer:
+    """A host input as `as_array` gives it, or the device buffer that was passed in its place.
+
+    Raises:
+        InputError: as `as_array`, also for a device buffer of another element type.
+    """
+    if not isinstance(value, DeviceBuffer):
+        return as_array(value, dtype, name)
+    if value.dtype != dtype.numpy:
+        raise InputError(
+            f"input {name!r} is a device buffer of {value.dtype}, but the program declares {dtype}",
+            fix=f"upload an array of np.{dtype.numpy}",
+        )
+    return value
 
 
 def as_array(value: object, dtype: DType, name: str) -> Array:
@@ -111,6 +128,8 @@ def describe(value: object) -> str:
     """A value's type in words, for messages."""
     if value is None:
         return "None"
+    if isinstance(value, np.ndarray):
+        return "an array"
     name = type(value).__name__
     article = "an" if name[:1].lower() in "aeiou" else "a"
     return f"{article} {name}"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import LimitError
-from ..ir.program import BufferKind, Program
+from ..buffer.device_buffer import DeviceBuffer
+from ..buffer.pool import PooledBuffer
+from ..errors import InputError, LimitError
+from ..ir.program import Buffer, BufferKind, Program
 from ..runtime.device import safe_label
 from ..wgsl.options import CompileOptions
 from .arguments import Binder, BoundCall, Inputs, Params
 from .blocks import BlockPacker, launch_grid
 from .compile import Kernel
-from .config import DispatchConfig
+from .config import Destination, DispatchConfig, Indirect
 from .host import Array
+from .results import Out, Place, check_aliases, check_destinations
 from .submit import Slot, Submission, Submitter, check_result_bytes
 from .traps import trap_error
 
@@ -34,6 +37,7 @@ class WgpuPipeline:
         kernel: the compiled program.
         submitter: where it runs.
         restore: compiles it again where it is unpickled.
+        indirect_kernel: the variant for indirect grids, compiled at its first use.
     """
 
     def __init__(
@@ -43,16 +47,17 @@ class WgpuPipeline:
         kernel: Kernel,
         submitter: Submitter,
         restore: Restore,
+        indirect_kernel: Callable[[], Kernel],
     ) -> None:
         self._program = program
         self._options = options
         self._kernel = kernel
         self._submitter = submitter
         self._restore = restore
+        self._indirect_kernel = indirect_kernel
         self._binder = Binder(program)
         self._packer = BlockPacker(kernel.descriptor, [param.dtype for param in program.params])
         self._returned = [i for i, b in enumerate(program.buffers) if b.kind.is_returned]
-        self._bound = frozenset(binding.buffer for binding in kernel.descriptor.bindings)
 
     @property
     def program(self) -> Program:
@@ -74,57 +79,58 @@ class WgpuPipeline:
         inputs: Inputs,
         params: Params | None = None,
         *,
+        out: Out | None = None,
         config: DispatchConfig | None = None,
-    ) -> list[Array]:
+    ) -> list[Any]:
         """Runs the program once and waits for its results.
 
         Args:
             inputs: an array for each host input (``read`` and ``read_write`` buffers), as a
                 sequence in declaration order or a mapping by name. Anything with the buffer
                 protocol, ``__array_interface__`` or ``__array__``, of any shape, taken in C order,
-                of exactly the declared element type in any byte order. Never written to.
+                of exactly the declared element type in any byte order, and never written to. Or a
+                `DeviceBuffer`: a ``read_write`` one is updated in place and is itself the result.
             params: a Python or NumPy scalar for each param, by name.
+            out: destination of a result, by name: a writable array of its type and size, which is
+                filled and returned; a `DeviceBuffer`; ``vw.DEVICE`` for a new one; ``vw.SKIP``.
             config: extent, grid, budget, label.
 
         Returns:
-            An array for each ``read_write`` and ``output`` buffer in declaration order, which owns
-            its memory: ``read_write`` of the shape passed in, ``output`` with ``like=`` of that
-            buffer's shape, else 1-D. If the extent is 0, nothing runs: outputs are zeros.
+            A result for each ``read_write`` and ``output`` buffer in declaration order. An array
+            owns its memory: ``read_write`` of the shape passed in, ``output`` with ``like=`` of
+            that buffer's shape, else 1-D. If the extent is 0, nothing runs: outputs are zeros.
 
         Raises:
-            InputError: an input, param, size or option does not fit.
-            LimitError: a size exceeds what the device can hold.
+            InputError: an input, param, size, destination or option does not fit.
+            LimitError: a size exceeds what the device can hold or launch.
             OutputBudgetError: the outputs exceed ``config.max_output_bytes``; nothing ran.
-            TrapError: the kernel trapped.
+            TrapError: the kernel trapped. Arrays in ``out`` are unchanged, device buffers that it
+                may write hold unspecified elements.
             DeviceLostError: the backend is closed, or its device was lost.
             ForkedProcessError: this process is a forked child of the one that opened the device.
         """
         self._submitter.device.check()
         call = self._binder.bind(inputs, params, config, self._check_sizes)
-        results = self._results(call)
-        if call.is_empty:
-            return results
-        descriptor = self._kernel.descriptor
-        launch = launch_grid(
-            call.extent,
-            descriptor.workgroup_size,
-            self._submitter.device.limits.max_workgroups,
-            descriptor.elements_per_lane,
-        )
-        words = self._submitter.run(
-            Submission(
-                self._kernel,
-                self._slots(call, results),
-                self._packer.pack(call.extent, launch.row, call.lengths, call.params),
-                launch.grid,
-                safe_label(call.label or self._program.name),
-            )
-        )
-        if words.flag:
-            raise trap_error(self._program, descriptor, words, call.extent)
-        return results
+        places = check_destinations(self._program, out, call)
+        self._check_residents(call, places)
+        made: list[DeviceBuffer] = []
+        try:
+            results, slots = self._plan(call, places, made)
+            if not call.is_empty:
+                self._run(call, slots)
+        except BaseException:
+            for buffer in made:
+                buffer.close()
+            raise
+        for place, result in zip(places, results, strict=True):
+            if isinstance(place, np.ndarray) and place is not result:
+                place[...] = result.reshape(place.shape)
+        return [
+            place if isinstance(place, np.ndarray) else result
+            for place, result in zip(places, results, strict=True)
+        ]
 
-    def __call__(self, *arrays: object, **params: object) -> list[Array]:
+    def __call__(self, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""
         return self.dispatch(arrays, params)
 
@@ -133,7 +139,7 @@ class WgpuPipeline:
         results = self.dispatch(arrays, params)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def push_chunk(self, data: object, params: Params | None = None) -> list[Array]:
+    def push_chunk(self, data: object, params: Params | None = None) -> list[Any]:
         """`dispatch` of a program with a single host input.
 
         Args:
@@ -171,36 +177,148 @@ class WgpuPipeline:
             self._submitter.max_result_bytes,
         )
 
-    def _results(self, call: BoundCall) -> list[Array]:
-        """The arrays to return: complete where the kernel does not run or cannot touch them."""
+    def _check_residents(self, call: BoundCall, places: Sequence[Place]) -> None:
+        """Raises for device buffers of another backend, and for one that stands for two buffers."""
         buffers = self._program.buffers
-        results = []
-        for index, shape in zip(self._returned, call.shapes, strict=True):
-            dtype = buffers[index].dtype.numpy
-            if index in self._bound and not call.is_empty:
-                results.append(np.empty(shape, dtype))
-            elif index in call.inputs:
-                results.append(call.inputs[index].reshape(shape).copy())
-            else:
-                results.append(np.zeros(shape, dtype))
-        return results
-
-    def _slots(self, call: BoundCall, results: Sequence[Array]) -> list[Slot]:
-        buffers = self._program.buffers
-        result_of = dict(zip(self._returned, results, strict=True))
-        slots = []
-        for binding in self._kernel.descriptor.bindings:
-            index = binding.buffer
-            buffer = buffers[index]
-            cleared = buffer.kind is BufferKind.OUTPUT or (
-                buffer.kind is BufferKind.SCRATCH and not buffer.uninitialized
-            )
-            slots.append(
-                Slot(
-                    call.lengths[index] * buffer.dtype.itemsize,
-                    call.inputs.get(index),
-                    cleared,
-                    result_of.get(index),
+        bound = [
+            (buffers[i].name, resident, buffers[i].kind.is_writable)
+            for i, resident in call.residents.items()
+        ]
+        for index, place in zip(self._returned, places, strict=True):
+            if isinstance(place, DeviceBuffer) and index not in call.residents:
+                bound.append((buffers[index].name, place, True))
+        if call.indirect is not None:
+            bound.append(("grid", call.indirect.buffer, False))
+        for name, buffer, _ in bound:
+            if not buffer.belongs_to(self._submitter):
+                raise InputError(
+                    f"{name!r} is a device buffer of another backend",
+                    fix="upload the array to the backend that compiled the program",
                 )
+            buffer.pooled()
+        check_aliases(bound)
+
+    def _plan(
+        self, call: BoundCall, places: Sequence[Place], made: list[DeviceBuffer]
+    ) -> tuple[list[Any], list[Slot]]:
+        """The results to return and the buffers to bind; new device buffers are put in ``made``."""
+        results: dict[int, Any] = {}
+        residents = dict(call.residents)
+        for index, shape, place in zip(self._returned, call.shapes, places, strict=True):
+            buffer = self._program.buffers[index]
+            if place is Destination.SKIP:
+                results[index] = None
+            elif index in residents:
+                results[index] = residents[index]
+            elif place is Destination.DEVICE or isinstance(place, DeviceBuffer):
+                if not isinstance(place, DeviceBuffer):
+                    place = self._new_buffer(buffer, shape)
+                    made.append(place)
+                results[index] = residents[index] = place
+                if call.is_empty:
+                    self._fill(place, call.inputs.get(index))
+            else:
+                results[index] = _host_result(place, buffer, shape)
+                if call.is_empty:
+                    results[index][...] = (
+                        call.inputs[index].reshape(shape) if index in call.inputs else 0
+                    )
+        slots = [
+            self._slot(binding.buffer, call, residents.get(binding.buffer), results)
+            for binding in self._kernel.descriptor.bindings
+        ]
+        return [results[index] for index in self._returned], slots
+
+    def _new_buffer(self, buffer: Buffer, shape: tuple[int, ...]) -> DeviceBuffer:
+        dtype = buffer.dtype.numpy
+        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return DeviceBuffer(self._submitter, self._submitter.allocate(nbytes), dtype, shape)
+
+    def _fill(self, buffer: DeviceBuffer, content: Array | None) -> None:
+        """What a dispatch that runs nothing leaves in a device buffer."""
+        if content is None:
+            self._submitter.clear(buffer.pooled(), buffer.nbytes)
+        else:
+            self._submitter.write(buffer.pooled(), content)
+
+    def _slot(
+        self, index: int, call: BoundCall, resident: DeviceBuffer | None, results: Mapping[int, Any]
+    ) -> Slot:
+        buffer = self._program.buffers[index]
+        cleared = buffer.kind is BufferKind.OUTPUT or (
+            buffer.kind is BufferKind.SCRATCH and not buffer.uninitialized
+        )
+        result = results.get(index)
+        return Slot(
+            call.lengths[index] * buffer.dtype.itemsize,
+            call.inputs.get(index),
+            cleared,
+            result if isinstance(result, np.ndarray) else None,
+            None if resident is None else resident.pooled(),
+        )
+
+    def _run(self, call: BoundCall, slots: Sequence[Slot]) -> None:
+        kernel, grid, row, indirect = self._kernel, (0, 0, 0), 0, None
+        device = self._submitter.device
+        if call.indirect is not None:
+            kernel = self._indirect_kernel()
+            indirect = _indirect_words(call.indirect)
+        else:
+            descriptor = kernel.descriptor
+            grid, row = launch_grid(
+                call.extent,
+                descriptor.workgroup_size,
+                device.limits.max_workgroups,
+                descriptor.elements_per_lane,
             )
-        return slots
+        outcome = self._submitter.run(
+            Submission(
+                kernel,
+                slots,
+                self._packer.pack(call.extent, row, call.lengths, call.params),
+                grid,
+                safe_label(call.label or self._program.name),
+                indirect,
+            )
+        )
+        extent = call.extent
+        if indirect is not None:
+            # The driver runs nothing, and says nothing, where a count is above its limit.
+            if max(outcome.grid) > device.limits.max_workgroups:
+                raise LimitError(
+                    f"the indirect grid of program {self._program.name!r} is {outcome.grid}, and "
+                    f"the adapter {device.info.name} launches at most "
+                    f"{device.limits.max_workgroups} workgroups on an axis",
+                    fix="compute a smaller grid, or loop in the kernel",
+                )
+            sizes = kernel.descriptor.workgroup_size
+            extent = tuple(n * w for n, w in zip(outcome.grid, sizes, strict=True))
+        if outcome.trap.flag:
+            raise trap_error(self._program, kernel.descriptor, outcome.trap, extent)
+
+
+def _host_result(place: Place, buffer: Buffer, shape: tuple[int, ...]) -> Array:
+    """The array to copy a result into: the caller's own where its memory is in order."""
+    if isinstance(place, np.ndarray) and place.flags.c_contiguous:
+        return place.reshape(shape)
+    return np.empty(shape, buffer.dtype.numpy)
+
+
+def _indirect_words(indirect: Indirect) -> tuple[PooledBuffer, int]:
+    """Buffer and offset of the three words.
+
+    Raises:
+        InputError: they do not lie in the buffer, or it does not hold u32.
+    """
+    buffer, offset = indirect.buffer, indirect.offset
+    if not isinstance(buffer, DeviceBuffer) or buffer.dtype != np.uint32:
+        raise InputError(
+            "an indirect grid is a device buffer of u32", fix="pass Indirect(buffer, offset)"
+        )
+    if not isinstance(offset, int) or offset % 4 or not 0 <= offset <= buffer.nbytes - 12:
+        raise InputError(
+            f"the offset of the indirect grid is {offset!r}, not a multiple of 4 that leaves room "
+            f"for three words in {buffer.nbytes} bytes",
+            fix="pass the offset in bytes",
+        )
+    return buffer.pooled(), offset

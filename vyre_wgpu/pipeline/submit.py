@@ -10,7 +10,7 @@ import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,10 @@ from .counters import Counters
 from .host import Array
 from .traps import TrapWords
 
-__all__ = ["Slot", "Submission", "Submitter"]
+__all__ = ["Outcome", "Slot", "Submission", "Submitter"]
 
 _ALIGNMENT = 16
+_INDIRECT_BYTES = 12
 _NO_TRAP = TrapWords(0, 0, 0, 0)
 
 
@@ -41,12 +42,15 @@ class Slot:
         upload: array copied in before the kernel runs, contiguous, or None.
         clear: zero it before the kernel runs.
         result: array that receives the content, contiguous and writable, or None.
+        resident: the buffer to bind, lent to somebody else for longer; None takes one for the
+            submission.
     """
 
     nbytes: int
     upload: Array | None = None
     clear: bool = False
     result: Array | None = None
+    resident: PooledBuffer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,9 @@ class Submission:
         kernel: what runs.
         slots: its storage buffers, in the order of ``kernel.descriptor.bindings``.
         block: the dispatch block.
-        grid: workgroups on x, y, z, each at least 1.
+        grid: workgroups on x, y, z, each at least 1; of no meaning for an indirect launch.
         label: a name for messages and GPU debugging tools.
+        indirect: buffer and offset in bytes at which the device has the three words of the grid.
     """
 
     kernel: Kernel
@@ -66,6 +71,19 @@ class Submission:
     block: bytes
     grid: tuple[int, int, int]
     label: str = ""
+    indirect: tuple[PooledBuffer, int] | None = None
+
+
+class Outcome(NamedTuple):
+    """What a submission left beside its results.
+
+    Attributes:
+        trap: the trap words.
+        grid: the workgroups launched on x, y, z; of an indirect launch as the device had them.
+    """
+
+    trap: TrapWords
+    grid: tuple[int, int, int]
 
 
 class Submitter:
@@ -101,7 +119,7 @@ class Submitter:
         """The most bytes that all results of a submission may take, each rounded up to 16."""
         return self._staging.limit - TRAP_BYTES
 
-    def run(self, submission: Submission) -> TrapWords:
+    def run(self, submission: Submission) -> Outcome:
         """Runs a submission and waits for it; results are filled only if no lane trapped.
 
         Raises:
@@ -113,17 +131,71 @@ class Submitter:
         with self._lock:
             self._device.check()  # it may have been closed while we waited
             held: list[tuple[BufferPool, PooledBuffer]] = []
+            bound: list[PooledBuffer] = []
             try:
-                for pool, nbytes in self._needs(submission):
-                    held.append((pool, pool.acquire(nbytes)))
-                words = self._run(submission, [buffer for _, buffer in held])
+                for need in self._needs(submission):
+                    if isinstance(need, PooledBuffer):
+                        bound.append(need)
+                    else:
+                        pool, nbytes = need
+                        held.append((pool, pool.acquire(nbytes)))
+                        bound.append(held[-1][1])
+                outcome = self._run(submission, bound)
             finally:
                 # In reverse, so that the next submission of this shape gets the same buffers.
                 for pool, buffer in reversed(held):
                     pool.release(buffer)
-        if words.flag:
+        if outcome.trap.flag:
             self._counters.add(traps=1)
-        return words
+        return outcome
+
+    # Buffers that outlive a submission (`Keeper`)
+
+    def check(self) -> None:
+        """Raises if the device may not be used."""
+        self._device.check()
+
+    def allocate(self, nbytes: int) -> PooledBuffer:
+        """Lends a storage buffer until `free`; its content is whatever was there.
+
+        Raises:
+            LimitError: above the limit, or the device is out of memory.
+            DeviceLostError: the device is closed.
+        """
+        self._device.check()
+        return self._storage.acquire(nbytes)
+
+    def write(self, buffer: PooledBuffer, data: Array) -> None:
+        """Copies a contiguous array to the start of a storage buffer."""
+        with self._lock:
+            self._device.check()
+            with self._device.reporting("uploading an array"):
+                if data.size:
+                    self._write(buffer, data)
+
+    def read(self, buffer: PooledBuffer, out: Array) -> None:
+        """Copies the start of a storage buffer into a contiguous array."""
+        if not out.size:
+            return
+        with self._lock, self._staging.lend(out.nbytes) as staging:
+            self._device.check()
+            with self._device.reporting("downloading an array"):
+                encoder = self._device.wgpu.create_command_encoder()
+                size = aligned(out.nbytes, 4)
+                encoder.copy_buffer_to_buffer(buffer.wgpu, 0, staging.wgpu, 0, size)
+                self._device.queue.submit([encoder.finish()])
+                self._counters.add(submissions=1)
+            with self._staging.mapped(staging, out.nbytes) as memory:
+                _bytes_of(out)[:] = memory
+
+    def clear(self, buffer: PooledBuffer, nbytes: int) -> None:
+        """Zeros the start of a storage buffer."""
+        self.write(buffer, np.zeros(nbytes, np.uint8))
+
+    def free(self, buffer: PooledBuffer) -> None:
+        """Takes a storage buffer back."""
+        if self._device.is_ours:
+            self._storage.release(buffer)
 
     def close(self) -> None:
         """Waits for a running submission, then frees all buffers and the device. Idempotent."""
@@ -143,22 +215,28 @@ class Submitter:
         bound = self._storage.statistics() + self._blocks.statistics()
         return bound, self._staging.statistics(), self._groups.statistics()
 
-    def _needs(self, submission: Submission) -> list[tuple[BufferPool, int]]:
-        """Pool and bytes of each binding, the trap words and the dispatch block at their place."""
+    def _needs(self, submission: Submission) -> list[PooledBuffer | tuple[BufferPool, int]]:
+        """The buffer of each binding or where to get it, trap words and block at their place."""
         descriptor = submission.kernel.descriptor
-        needs = [(self._storage, slot.nbytes) for slot in submission.slots]
+        needs: list[PooledBuffer | tuple[BufferPool, int]] = [
+            slot.resident or (self._storage, slot.nbytes) for slot in submission.slots
+        ]
         if descriptor.trap_binding is not None:
             needs.insert(descriptor.trap_binding, (self._storage, TRAP_BYTES))
         if descriptor.block_binding is not None:
             needs.insert(descriptor.block_binding, (self._blocks, len(submission.block)))
         return needs
 
-    def _run(self, submission: Submission, buffers: Sequence[PooledBuffer]) -> TrapWords:
+    def _run(self, submission: Submission, buffers: Sequence[PooledBuffer]) -> Outcome:
         trap = submission.kernel.descriptor.trap_binding
         slots = list(submission.slots)
         if trap is not None:
             slots.insert(trap, Slot(TRAP_BYTES, clear=True))
+        indirect = submission.indirect
         offsets, total = _staging_offsets(slots)
+        words_at = total
+        if indirect is not None:
+            total += _ALIGNMENT
         what = f"dispatching {submission.label!r}"
         with self._staging.lend(total) as staging:
             with self._device.reporting(what):
@@ -178,10 +256,20 @@ class Submitter:
                     encoder.copy_buffer_to_buffer(
                         buffers[index].wgpu, 0, staging.wgpu, offset, size
                     )
+                if indirect is not None:
+                    source, offset = indirect
+                    encoder.copy_buffer_to_buffer(
+                        source.wgpu, offset, staging.wgpu, words_at, _INDIRECT_BYTES
+                    )
                 self._device.queue.submit([encoder.finish()])
                 self._counters.add(dispatches=1, submissions=1)
             with self._staging.mapped(staging, total) as memory:
-                return _deliver(memory, slots, offsets, has_trap=trap is not None)
+                grid = submission.grid
+                if indirect is not None:
+                    words = memory[words_at : words_at + _INDIRECT_BYTES].view(np.uint32)
+                    grid = int(words[0]), int(words[1]), int(words[2])
+                trap_words = _deliver(memory, slots, offsets, has_trap=trap is not None)
+                return Outcome(trap_words, grid)
 
     def _write(self, buffer: PooledBuffer, array: Array) -> None:
         """Copies an array in, padded with zeros to a multiple of 4 bytes."""
@@ -214,7 +302,11 @@ class Submitter:
         compute.set_bind_group(0, group)
         if kernel.descriptor.block_binding is None:
             compute.set_immediates(0, submission.block, 0, len(submission.block))
-        compute.dispatch_workgroups(*submission.grid)
+        if submission.indirect is not None:
+            source, offset = submission.indirect
+            compute.dispatch_workgroups_indirect(source.wgpu, offset)
+        else:
+            compute.dispatch_workgroups(*submission.grid)
         compute.end()
 
     def _bind_group(self, kernel: Kernel, buffers: Sequence[PooledBuffer]) -> Any:

@@ -171,7 +171,8 @@ def expression(op: int, dtype: DType, result: DType, operands: list[str]) -> str
     if template is None:
         raise UnsupportedFeatureError(
             f"operation {INFO[op].name} on {dtype} is not lowered to WGSL by this release",
-            fix="write it with the operations of the table in the documentation",
+            fix="write it with operations that it lowers: the table of operations in the "
+            "documentation has a column for that",
         )
     a, b, c = [*operands, "", "", ""][:3]
     bits = dtype.bits

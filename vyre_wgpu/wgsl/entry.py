@@ -1,7 +1,7 @@
 """The entry point: from the launch as the driver makes it to the program's logical ids.
 
-A launch may be folded (`Word.ROW`), rounded up to whole workgroups, or have its number of workgroups
-in a buffer (`KernelDescriptor.indirect`); the body sees none of that.
+A launch may be folded (`Word.ROW`), rounded up to whole workgroups, or have its number of
+workgroups in a buffer (`KernelDescriptor.indirect`); the body sees none of that.
 """
 
 from __future__ import annotations

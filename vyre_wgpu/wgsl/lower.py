@@ -129,7 +129,8 @@ def _workgroup_size(
                 f"which CompileOptions would replace",
                 fix="build the program with the workgroup size you want",
             )
-        size = options.workgroup_size
+        x, y, z = (*_axes(options.workgroup_size), 1, 1)[:3]
+        size = x, y, z
     lanes = size[0] * size[1] * size[2]
     if lanes > target.max_workgroup_invocations:
         raise LimitError(
@@ -147,6 +148,10 @@ def _workgroup_size(
     return size
 
 
+def _axes(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    return size if isinstance(size, tuple) else (size,)
+
+
 def _observes_workgroup(program: Program) -> bool:
     codes = set(program.table.op)
     shared = any(not b.kind.is_storage and b.kind.label == "workgroup" for b in program.buffers)
@@ -156,10 +161,11 @@ def _observes_workgroup(program: Program) -> bool:
 def _check_limits(program: Program, descriptor: KernelDescriptor, target: Target) -> None:
     bound = len(descriptor.bindings) + (descriptor.trap_binding is not None)
     if bound > target.max_storage_buffers:
-        extra = ", and traps take one" if descriptor.trap_binding is not None else ""
+        traps = descriptor.trap_binding is not None
+        extra = f", and traps take one: {bound} in all" if traps else ""
         raise LimitError(
-            f"program {program.name!r} binds {len(descriptor.bindings)} storage buffers{extra}: "
-            f"{bound} in all, the device allows {target.max_storage_buffers}",
+            f"program {program.name!r} binds {len(descriptor.bindings)} storage buffers{extra}; "
+            f"the device allows {target.max_storage_buffers}",
             fix="merge buffers, or split the program in two",
         )
     sizes = workgroup_bytes(program)

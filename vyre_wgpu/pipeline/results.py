@@ -1,0 +1,105 @@
+"""Where results go: new arrays, the caller's arrays, device memory, or nowhere (``out=``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..buffer.device_buffer import DeviceBuffer
+from ..errors import InputError
+from ..ir.program import Buffer, Program
+from .arguments import BoundCall
+from .config import Destination
+from .host import Array, describe
+
+__all__ = ["Out", "Place", "check_aliases", "check_destinations"]
+
+Out = Mapping[str, object]
+"""Destination of each result, by name: an array, a `DeviceBuffer`, ``DEVICE`` or ``SKIP``."""
+
+Place = Array | DeviceBuffer | Destination | None
+"""A destination that was checked; None for a new array."""
+
+
+def check_destinations(program: Program, out: Out | None, call: BoundCall) -> list[Place]:
+    """The destination of each returned buffer, in declaration order; None for a new array.
+
+    Args:
+        program: the program.
+        out: what the caller asked for.
+        call: the bound arguments.
+
+    Raises:
+        InputError: an unknown name, a destination of another type or size, one that cannot be
+            written, or one for a ``read_write`` buffer whose input is a device buffer.
+    """
+    names = [buffer.name for buffer in program.outputs]
+    if out is None:
+        return [None] * len(names)
+    if not isinstance(out, Mapping):
+        raise InputError(
+            f"out is {describe(out)}, not a mapping by name", fix='pass out={"name": destination}'
+        )
+    for name in out:
+        if name not in names:
+            raise InputError(
+                f"out names {name!r}, which the program does not return",
+                fix=f"name one of {', '.join(map(repr, names)) or 'nothing'}",
+            )
+    places: list[Place] = []
+    returned = [(i, b) for i, b in enumerate(program.buffers) if b.kind.is_returned]
+    for (index, buffer), shape in zip(returned, call.shapes, strict=True):
+        place = out.get(buffer.name)
+        resident = call.residents.get(index)
+        if resident is not None and place not in (None, Destination.SKIP) and place is not resident:
+            raise InputError(
+                f"out gives a destination for {buffer.name!r}, whose input is a device buffer that "
+                "is updated in place",
+                fix="leave it out, or pass a host array as the input",
+            )
+        places.append(_checked(place, buffer, int(np.prod(shape, dtype=np.int64))))
+    return places
+
+
+def _checked(place: object, buffer: Buffer, size: int) -> Place:
+    if place is None or isinstance(place, Destination):
+        return place
+    name, dtype = buffer.name, buffer.dtype.numpy
+    if not isinstance(place, (np.ndarray, DeviceBuffer)):
+        raise InputError(
+            f"the destination of {name!r} is {describe(place)}",
+            fix="pass a NumPy array, a DeviceBuffer, vw.DEVICE or vw.SKIP",
+        )
+    if place.dtype != dtype:
+        raise InputError(
+            f"the destination of {name!r} has dtype {place.dtype}, the result {dtype}",
+            fix=f"pass one of np.{dtype}",
+        )
+    if place.size != size:
+        raise InputError(
+            f"the destination of {name!r} has {place.size} elements, the result {size}",
+            fix=f"pass one of {size} elements",
+        )
+    if isinstance(place, np.ndarray) and not place.flags.writeable:
+        raise InputError(f"the destination of {name!r} is read-only", fix="pass a writable array")
+    return place
+
+
+def check_aliases(bound: Sequence[tuple[str, DeviceBuffer, bool]]) -> None:
+    """Raises if a device buffer is written under one name and used under another.
+
+    Args:
+        bound: name, device buffer, and whether the kernel may write it.
+
+    Raises:
+        InputError: naming both.
+    """
+    first: dict[int, tuple[str, bool]] = {}
+    for name, buffer, writes in bound:
+        seen = first.setdefault(id(buffer), (name, writes))
+        if seen[0] != name and (seen[1] or writes):
+            raise InputError(
+                f"one device buffer is both {seen[0]!r} and {name!r}, and the program may write it",
+                fix="pass a copy for one of them, or declare one read_write buffer",
+            )
