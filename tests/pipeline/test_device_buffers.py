@@ -220,9 +220,11 @@ def test_an_indirect_grid_comes_from_the_device(backend: WgpuBackend) -> None:
 def test_an_indirect_grid_above_the_limit_is_an_error(backend: WgpuBackend) -> None:
     """The driver runs nothing and says nothing."""
     pipe = backend.compile(count_lanes())
-    with backend.upload(np.array([1 << 20, 1, 1], np.uint32)) as grid:
-        with pytest.raises(vw.LimitError, match="1048576"):
-            pipe.dispatch([], config=vw.DispatchConfig(grid=vw.Indirect(grid)))
+    with (
+        backend.upload(np.array([1 << 20, 1, 1], np.uint32)) as grid,
+        pytest.raises(vw.LimitError, match="1048576"),
+    ):
+        pipe.dispatch([], config=vw.DispatchConfig(grid=vw.Indirect(grid)))
     assert pipe.dispatch([])[0][0] == 1
 
 

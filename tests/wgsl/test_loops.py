@@ -20,7 +20,7 @@ Body = Callable[[vw.ProgramBuilder, Any, Any], None]
 
 
 def program_of(body: Body) -> vw.Program:
-    """A program with an input x, an output y like it, and a body that gets b, x[i] and a counter."""
+    """A program with an input x, an output y like it, and a body given b, x[i], a counter."""
     b = vw.ProgramBuilder(body.__name__, workgroup_size=64)
     x = b.read("x", vw.u32)
     y = b.output("y", vw.u32, like=x)
