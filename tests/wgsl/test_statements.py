@@ -396,6 +396,33 @@ def test_lanes_that_ended_keep_meeting_barriers(how: str, backend: Any) -> None:
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("how", ["return", "trap"])
+def test_an_endless_loop_with_barriers_ends_with_its_last_lane(how: str, backend: Any) -> None:
+    """Lanes leave one after the other; when all have ended, so does the loop."""
+    lanes = 64
+    b = vw.ProgramBuilder("rounds", workgroup_size=lanes)
+    out = b.output("out", vw.u32, lanes * 2)
+    shared = b.workgroup("shared", vw.u32, 1)
+    b.extent(lanes * 2)
+    k = b.local_id(0)
+    with b.while_(lambda: vw.bool_(True)):
+        round_ = b.let("round", shared[0])
+        b.barrier()
+        with b.if_(round_ == k):
+            b.atomic_add(out, b.global_id(0), 100 + round_)
+            if how == "trap":
+                b.trap("out", k)
+            b.return_()
+        b.atomic_max(shared, 0, round_ + 1)
+        b.barrier()
+    pipe = backend.compile(b.build())
+    if how == "trap":
+        with pytest.raises(vw.TrapError, match="out"):
+            pipe()
+    else:
+        assert pipe()[0].tolist() == [100 + k for k in range(lanes)] * 2
+
+
 def test_trap_with_barriers(backend: Any) -> None:
     """A trap before a barrier raises, and the program does not hang."""
     b = vw.ProgramBuilder("trap_barrier", workgroup_size=64)

@@ -89,6 +89,7 @@ class Emitter:
         self.helpers: set[str] = set()
         self.privates: list[str] = []
         self.ids: set[str] = set()
+        self.asks_for_life = False
         self._lines: list[str] = []
         self._indent = 1
         self._function = Function(Block())
@@ -341,9 +342,38 @@ class Emitter:
         condition, body = nest.parts
         self._open_loop(nest.row)
         if not self._block(condition):
+            self._leave_if_all_have_ended(nest)
             self._test(nest.row, self._text(self._table.a[nest.split]))
             self._block(body)
         self._close_loop(nest.row)
+
+    def _leave_if_all_have_ended(self, nest: Nest) -> None:
+        """The end of an endless loop with barriers whose lanes have all trapped or returned.
+
+        They go on meeting its barriers, and no condition of theirs would ever end it.
+        """
+        condition = self.value_of(self._table.a[nest.split])
+        is_endless = self._table.op[condition] == Op.LITERAL
+        if not (is_endless and self.is_predicated and self._holds_barrier(nest)):
+            return
+        self.asks_for_life = True
+        self._line("if (first_lane) { any_alive = 0u; }")
+        self._line("workgroupBarrier();")
+        self._line("if (alive) { any_alive = 1u; }")
+        self._line(f"if (workgroupUniformLoad(&any_alive) == 0u) {{ {self._leave_loop()} }}")
+
+    def _holds_barrier(self, nest: Nest) -> bool:
+        """Whether a barrier stands in a loop, in pieces that were split off too."""
+        pending = list(nest.parts)
+        while pending:
+            for item in pending.pop().items:
+                if isinstance(item, Nest):
+                    pending += item.parts
+                elif isinstance(item, Call):
+                    pending.append(self._layout.functions[item.function].body)
+                elif self._table.op[item] == Op.BARRIER:
+                    return True
+        return False
 
     def _open_loop(self, row: int) -> None:
         if self._guard.is_on:

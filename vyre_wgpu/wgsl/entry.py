@@ -78,6 +78,7 @@ def entry_point(
         tests = [f"at.{name} >= d.extent_{name}" for name in used]
         lines.append(f"if ({' || '.join(tests)}) {{ return; }}")
     sources = {"gid": "at", "lid": "local", "wid": "wg", "nwg": "groups"}
+    sources["first_lane"] = "local_index == 0u"
     lines += [f"{name} = {source};" for name, source in sources.items() if name in ids]
     return [
         f"@compute @workgroup_size({x}, {y}, {z})",

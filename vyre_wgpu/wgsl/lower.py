@@ -64,7 +64,7 @@ def lower(
     lengths = _length_texts(program, descriptor)
     emitted = _emitted_rows(table)
     memory = plan_memory(program, emitted, lengths, math.prod(workgroup), guard_loops=guard.is_on)
-    first_guarded = _predicated_from(table)
+    first_guarded = _predicated_from(table, loops_end=guard.is_on)
     uniformity = analyze(program) if first_guarded is not None else None
     is_predicated = first_guarded is not None
     layout = plan_functions(
@@ -290,14 +290,19 @@ def _emitted_rows(table: Table) -> bytes:
     return bytes(live)
 
 
-def _predicated_from(table: Table) -> int | None:
+def _predicated_from(table: Table, *, loops_end: bool) -> int | None:
     """First row whose effects need the ``alive`` guard; None if no lane ends before a barrier.
 
     That is the first trap or return, or the start of the outermost loop around it.
+
+    Args:
+        table: the program's operations.
+        loops_end: whether a lane may end in any loop too.
     """
     if Op.BARRIER not in table.op:
         return None
-    first = next((r for r, c in enumerate(table.op) if c in (Op.TRAP, Op.RETURN)), None)
+    ends = {Op.TRAP, Op.RETURN, *((Op.FOR, Op.WHILE) if loops_end else ())}
+    first = next((r for r, c in enumerate(table.op) if c in ends), None)
     if first is None or Op.BARRIER not in table.op[_outermost_loop(table, first) :]:
         # Nothing to meet any more: still no early exit, for the split functions agree on one way.
         return first
@@ -333,9 +338,12 @@ def _module(
             "var<storage, read_write> trap_words: array<atomic<u32>, 4>;"
         )
     ids = sorted(required_ids(descriptor, emitter.ids))
+    extra = ["first_lane"] if emitter.asks_for_life else []
     lines += [f"var<private> {name}: vec3<u32>;" for name in ids]
     if emitter.is_predicated:
         lines.append("var<private> alive: bool = true;")
+    if emitter.asks_for_life:
+        lines += ["var<private> first_lane: bool;", "var<workgroup> any_alive: u32;"]
     if guard.max_iterations is not None:
         lines.append("var<private> iterations: u32;")
     lines += emitter.privates
@@ -353,5 +361,5 @@ def _module(
         if number != MAIN:
             result = " -> u32" if function.escapes else ""
             lines += ["", f"fn part{number}(){result} {{", *bodies[number], "}"]
-    lines += ["", *entry_point(descriptor, memory.clears, set(ids), bodies[MAIN])]
+    lines += ["", *entry_point(descriptor, memory.clears, {*ids, *extra}, bodies[MAIN])]
     return "\n".join(lines) + "\n"

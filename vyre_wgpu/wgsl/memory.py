@@ -102,7 +102,10 @@ def plan_memory(
 
 
 def workgroup_bytes(program: Program) -> dict[str, int]:
-    """Bytes of workgroup memory that each workgroup buffer takes, rounded up to 16."""
+    """Bytes of workgroup memory that each workgroup buffer takes, rounded up to 16.
+
+    Lowering may take 16 more for itself.
+    """
     return {
         b.name: -(-_static_count(b) * 4 // 16) * 16
         for b in program.buffers
