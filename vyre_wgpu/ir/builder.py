@@ -7,7 +7,7 @@ together, each with its source line. What cannot be recorded at all (a value tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -18,7 +18,7 @@ from .ops import Op
 from .program import Buffer, BufferKind, DebugInfo, Param, Program
 from .recorder import Recorder
 from .sizes import SizeExpr, SizeOp, constant_size
-from .types import DType, TypedLiteral, bool_, u32
+from .types import ALL_DTYPES, DType, TypedLiteral, bool_, u32
 from .validate import infer_extent, validate
 from .values import BufferHandle, Operand, ParamValue, SizeValue, Value, Var, index_row, operand_row
 
@@ -126,10 +126,16 @@ class ProgramBuilder:
         return self._buffer(name, BufferKind.PRIVATE, dtype, count)
 
     def extent(
-        self, x: int | Value, y: int | Value | None = None, z: int | Value | None = None
+        self,
+        x: int | Value | Sequence[int | Value],
+        y: int | Value | None = None,
+        z: int | Value | None = None,
     ) -> None:
         """Sets the logical number of elements on 1 to 3 axes: ints or size expressions."""
-        axes = [axis for axis in (x, y, z) if axis is not None]
+        given = (*x, y, z) if isinstance(x, (tuple, list)) else (x, y, z)
+        axes = [axis for axis in given if axis is not None]
+        if len(axes) > 3:
+            raise TypeError(f"an extent has 1 to 3 axes, not {len(axes)}")
         self._extent = tuple(self._size("the extent", axis) for axis in axes)
 
     def _buffer(
@@ -510,4 +516,16 @@ def _three(size: int | tuple[int, ...]) -> tuple[int, int, int]:
 
 def _require_dtype(dtype: object) -> None:
     if not isinstance(dtype, DType):
-        raise TypeError(f"{dtype!r} is not an element type; use vw.f32, vw.u32, vw.u8, ...")
+        raise TypeError(f"{dtype!r} is not an element type; {_dtype_hint(dtype)}")
+
+
+def _dtype_hint(dtype: object) -> str:
+    """What to write for a NumPy or Python type."""
+    try:
+        wanted = np.dtype(dtype)  # type: ignore[call-overload]
+    except TypeError:
+        wanted = None
+    for known in ALL_DTYPES:
+        if wanted is not None and known.numpy == wanted:
+            return f"use vw.{known}{'_' if known is bool_ else ''}"
+    return "use vw.f32, vw.u32, vw.u8, ..."

@@ -22,9 +22,9 @@ Operand = Union["Value", TypedLiteral, bool, int, float, np.generic]
 """What an operator takes beside a value: another one, or a number that becomes a literal."""
 
 _NO_TRUTH = (
-    "a kernel value has no truth value while the program is being built; use & | ~ for logic, "
-    "vw.select(cond, a, b) for a choice, b.if_(cond) for a branch, and write chained comparisons "
-    "as (a < b) & (b < c)"
+    "a kernel value has no truth value while the program is being built. Logic is & | ~ with each "
+    "comparison in parentheses, (a < b) & (b < c); a choice is vw.select(cond, a, b), vw.minimum "
+    "or vw.maximum; a branch is b.if_(cond), a loop b.while_(lambda: cond)"
 )
 
 
@@ -203,10 +203,16 @@ class Value:
         )
 
     def __int__(self) -> NoReturn:
-        raise TypeError("a kernel value is not a Python number; convert it with .cast(vw.i32)")
+        raise TypeError(
+            "a kernel value has no Python number, it is known only on the device; convert it there "
+            "with .cast(vw.i32)"
+        )
 
     def __float__(self) -> NoReturn:
-        raise TypeError("a kernel value is not a Python number; convert it with .cast(vw.f32)")
+        raise TypeError(
+            "a kernel value has no Python number, it is known only on the device: compute with the "
+            "functions of vw, such as vw.sqrt, and convert with .cast(vw.f32)"
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.dtype}>"
@@ -485,4 +491,6 @@ def _dtype_code(dtype: Any) -> int:
 def _describe(value: object) -> str:
     if isinstance(value, BufferHandle):
         return f"buffer {value.name!r} (write {value.name}[index] for an element)"
+    if isinstance(value, np.ndarray):
+        return "a NumPy array (declare it with b.read and index it)"
     return f"{value!r} of type {type(value).__name__}"

@@ -113,6 +113,7 @@ class Binder:
                 "from chunk to chunk of a stream; a single dispatch has nowhere to keep it",
                 fix="declare it read_write and pass it along",
             )
+        self._check_param_names({} if params is None else params)
         given = {
             index: as_input(value, buffer.dtype, buffer.name)
             for (index, buffer), value in zip(self._inputs, self._values(inputs), strict=True)
@@ -162,6 +163,11 @@ class Binder:
         if isinstance(inputs, Mapping):
             unknown = [name for name in inputs if name not in names]
             if unknown:
+                if unknown[0] in self._param_names:
+                    raise InputError(
+                        f"{unknown[0]!r} is a param of {self._where}, not an input",
+                        fix=f"pass params={{{unknown[0]!r}: ...}}",
+                    )
                 raise InputError(
                     f"{self._where} has no input {unknown[0]!r}", fix=self._expected_inputs()
                 )
@@ -192,7 +198,7 @@ class Binder:
             return "pass no inputs: []"
         return "pass " + ", ".join(f"{b.name} ({b.dtype})" for _, b in self._inputs)
 
-    def _param_values(self, params: Params) -> tuple[tuple[int, ...], dict[int, int]]:
+    def _check_param_names(self, params: Params) -> None:
         if not isinstance(params, Mapping):
             raise InputError(
                 f"params is {describe(params)}, not a mapping by name",
@@ -200,12 +206,22 @@ class Binder:
             )
         if len(params) > len(self._param_names) or any(p not in self._param_names for p in params):
             name = next(p for p in params if p not in self._param_names)
-            hint = "is an input, not a param" if name in self._input_names else "is unknown"
+            if name in self._input_names:
+                raise InputError(
+                    f"{name!r} is an input of {self._where}, not a param",
+                    fix="pass inputs as arrays in their order, or by name with "
+                    f"dispatch({{{name!r}: array}})",
+                )
+            fix = "pass inputs as arrays and params by their names"
+            if name in ("config", "out", "extent", "grid", "label", "max_output_bytes"):
+                fix = f"{name} goes to dispatch: dispatch([...], params, config=..., out=...)"
             raise InputError(
-                f"param {name!r} {hint}: {self._where} has "
+                f"param {name!r} is unknown: {self._where} has "
                 f"{_list(self._param_names).lstrip(': ') or 'no params'}",
-                fix="pass inputs as arrays and params by their names",
+                fix=fix,
             )
+
+    def _param_values(self, params: Params) -> tuple[tuple[int, ...], dict[int, int]]:
         bits: list[int] = []
         integers: dict[int, int] = {}
         for index, param in enumerate(self._program.params):

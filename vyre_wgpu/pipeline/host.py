@@ -6,6 +6,7 @@ order of axes), and never reinterpreted as another type.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def as_array(value: object, dtype: DType, name: str) -> Array:
         raise InputError(
             f"input {name!r} has dtype {array.dtype}, but the program declares {dtype} "
             f"({dtype.numpy})",
-            fix=_conversion(array.dtype, dtype),
+            fix=_conversion(array.dtype, dtype, is_bytes=isinstance(value, _RAW)),
         )
     return array
 
@@ -82,8 +83,16 @@ def _view(value: object, dtype: DType, name: str) -> Array:
         reason = "" if isinstance(error, TypeError) else f": {error}"
         raise InputError(
             f"input {name!r} is {describe(value)}, not an array{reason}",
-            fix=f"pass np.asarray(x, np.{dtype.numpy})",
+            fix=_array_fix(value, dtype),
         ) from error
+
+
+def _array_fix(value: object, dtype: DType) -> str:
+    if isinstance(value, Mapping):
+        return "pass inputs by name with dispatch({name: array})"
+    if isinstance(value, (list, tuple, int, float, bool)):
+        return f"pass np.asarray(x, np.{dtype.numpy})"
+    return f"pass an array of np.{dtype.numpy}"
 
 
 def as_chunk(value: object, dtype: DType, name: str) -> object:
@@ -135,7 +144,9 @@ def describe(value: object) -> str:
     return f"{article} {name}"
 
 
-def _conversion(found: np.dtype[Any], dtype: DType) -> str:
+def _conversion(found: np.dtype[Any], dtype: DType, *, is_bytes: bool) -> str:
+    if is_bytes and dtype.kind != "bool":
+        return f"pass np.frombuffer(data, np.{dtype.numpy}), or use push_chunk"
     if dtype.kind == "bool":
         return "pass x != 0"
     if found.kind in "biuf":

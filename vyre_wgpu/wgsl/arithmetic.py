@@ -89,6 +89,7 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.ROTL, "i"): "bitcast<i32>(h_rotl_u32(bitcast<u32>({a}), {b}, {w}u))",
     (Op.ROTR, "u"): "h_rotl_u32({a}, 0u - {b}, {w}u)",
     (Op.ROTR, "i"): "bitcast<i32>(h_rotl_u32(bitcast<u32>({a}), 0u - {b}, {w}u))",
+    (Op.POWI, "f"): "h_powi({a}, {b})",
     (Op.MINIMUM, "u"): "min({a}, {b})",
     (Op.MINIMUM, "i"): "min({a}, {b})",
     (Op.MINIMUM, "f"): "h_minimum({a}, {b})",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
+from ..errors import UnsupportedFeatureError
 from ..ir.ops import INFO, Op
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
@@ -222,11 +223,37 @@ class Emitter:
         dtype = self._dtype(rows[1] if op == Op.SELECT else rows[0])
         if op in _SHIFTS:
             texts[1] = shift_count(dtype, texts[1], self._dtype(rows[1]))
+        elif op == Op.POWI and self._literal_value(rows[1]) is not None:
+            return self._power(row, texts[0], int(self._literal_value(rows[1]) or 0))
         elif dtype.is_float:
             self._hide(op, rows, texts)
             if op == Op.DIV and self._is_plain_literal(rows[1], up_to=2.0**126):
                 return f"{texts[0]} / {texts[1]}"
-        return expression(op, dtype, self._dtype(row), texts)
+        try:
+            return expression(op, dtype, self._dtype(row), texts)
+        except UnsupportedFeatureError as error:
+            source = self._program.debug.source(row)
+            where = f" at {source[0]}:{source[1]}" if source else ""
+            raise UnsupportedFeatureError(
+                f"program {self._program.name!r}: {error.message}{where}", fix=error.fix
+            ) from None
+
+    def _power(self, row: int, base: str, exponent: int) -> str:
+        """A power with a literal exponent: the multiplications, written out."""
+        square, product, left = base, "", abs(exponent)
+        for step in range(left.bit_length()):
+            if left >> step & 1:
+                product = self._step(f"p{row}_{step}", product, square)
+            if left >> (step + 1):
+                square = self._step(f"q{row}_{step}", square, square)
+        product = product or "1.0f"
+        return f"h_div_f32(1.0f, {product})" if exponent < 0 else product
+
+    def _step(self, name: str, a: str, b: str) -> str:
+        if not a:
+            return b
+        self._line(f"let {name} = {a} * {b};")
+        return name
 
     def _is_constant(self, row: int) -> bool:
         op = self._table.op[self.value_of(row)]

@@ -17,7 +17,12 @@ __all__ = ["UNBOUNDED", "most_iterations"]
 UNBOUNDED = 1 << 62
 """More iterations than any driver's limit."""
 
-_HELPER_ITERATIONS: dict[int, int] = {Op.MOD: 40, Op.FMOD: 40, Op.ATOMIC_COMPARE_EXCHANGE: 16}
+_HELPER_ITERATIONS: dict[int, int] = {
+    Op.MOD: 40,
+    Op.FMOD: 40,
+    Op.POWI: 33,
+    Op.ATOMIC_COMPARE_EXCHANGE: 16,
+}
 """About what the loops of helper functions take in one call."""
 
 _PACKED_STORE_ITERATIONS = 16

@@ -78,6 +78,24 @@ _FMOD_TAIL = """\
   return bitcast<f32>(sign | (bitcast<u32>(e) << 23u) | (ma & 0x7fffffu));
 }"""
 
+_POWI_HEAD = """\
+fn h_powi(a: f32, n: i32) -> f32 {
+  var left = bitcast<u32>(select(n, 0i - n, n < 0i));
+  var square = a;
+  var product = 1.0f;
+  loop {
+    if (left == 0u) { break; }
+    if ((left & 1u) != 0u) { product = product * square; }
+    square = square * square;
+    left = left >> 1u;
+  }
+"""
+_POWI_CUT = f"  if (left != 0u) {{ h_trap({UNKNOWN_SITE}u, 0u, lane_index()); }}\n"
+_POWI_TAIL = """\
+  if (n < 0i) { return h_div_f32(1.0f, product); }
+  return product;
+}"""
+
 HELPERS: dict[str, Helper] = {
     # Unsigned division: by zero all bits one, remainder 0.
     "h_div_u32": Helper(
@@ -244,6 +262,10 @@ fn h_fmax(a: f32, b: f32) -> f32 {
         ("h_is_nan",),
     ),
     "h_fmod": Helper(_FMOD_HEAD + _FMOD_TAIL, guarded=_FMOD_HEAD + _FMOD_CUT + _FMOD_TAIL),
+    # Integer powers by squaring; a^0 is 1, of NaN too.
+    "h_powi": Helper(
+        _POWI_HEAD + _POWI_TAIL, ("h_div_f32",), guarded=_POWI_HEAD + _POWI_CUT + _POWI_TAIL
+    ),
     # Python's modulo: the divisor's sign, also of a zero result.
     "h_mod_f32": Helper(
         """\
