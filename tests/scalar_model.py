@@ -117,13 +117,12 @@ def rounded(dtype: DType, value: Scalar | Fraction) -> Scalar:
     exact = Fraction(value if isinstance(value, (int, Fraction)) else float(value))
     if exact == 0:
         return dtype.numpy.type(0)
-    exponent = math.floor(math.log2(abs(exact))) - precision
+    exponent = exact.numerator.bit_length() - exact.denominator.bit_length() - precision - 1
     while abs(exact) >= Fraction(2) ** (exponent + precision):
         exponent += 1
     unit = Fraction(2) ** max(exponent, least)
     number = round(exact / unit) * unit  # Python rounds halves of fractions to even
-    limit = Fraction(2) ** {f16: 16, f32: 128, f64: 1024}[dtype]
-    if abs(number) >= limit:
+    if abs(number) >= Fraction(2) ** {f16: 16, f32: 128, f64: 1024}[dtype]:
         return dtype.numpy.type(math.inf if number > 0 else -math.inf)
     result = dtype.numpy.type(float(number))
     return result if number or exact > 0 else -result

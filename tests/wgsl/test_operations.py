@@ -1,4 +1,4 @@
-"""Every pure operation has its defined result on every backend, for run-time and literal operands."""
+"""Every pure operation has its defined result on every backend, run-time and literal operands."""
 
 from __future__ import annotations
 

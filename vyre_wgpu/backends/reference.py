@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DeviceLostError, InputError, RaceError
+from ..buffer.device_buffer import DeviceBuffer
+from ..errors import DeviceLostError, InputError, RaceError, UnsupportedFeatureError
 from ..ir.program import Program
 from ..pipeline.arguments import Binder, BoundCall, Inputs, Params
-from ..pipeline.config import DispatchConfig
+from ..pipeline.config import Destination, DispatchConfig
 from ..pipeline.counters import Counters
 from ..pipeline.host import Array
+from ..pipeline.results import Out, check_destinations
 from ..reference import Arguments, Outcome, Race, Rules, Trap, UnwrittenRead, execute, plan_program
 from ..runtime.info import AdapterInfo
 from ..wgsl.options import CompileOptions
@@ -95,32 +97,36 @@ class ReferencePipeline:
         inputs: Inputs,
         params: Params | None = None,
         *,
+        out: Out | None = None,
         config: DispatchConfig | None = None,
-    ) -> list[Array]:
+    ) -> list[Any]:
         """Runs the program once; arguments and results as for every backend.
 
-        Each dispatch starts again from the backend's seed.
+        Each dispatch starts again from the backend's seed. ``out`` takes arrays and ``vw.SKIP``.
 
         Raises:
-            InputError: an input, param, size or option does not fit.
+            InputError: an input, param, size, destination or option does not fit.
+            UnsupportedFeatureError: device buffers or an indirect grid: there is no device.
             OutputBudgetError: the outputs exceed ``config.max_output_bytes``; nothing ran.
             RaceError: with ``detect_races``: lanes raced.
             TrapError: the kernel trapped: the trap of the smallest lane, or with a seed any.
             LoopLimitError: it made more than ``max_iterations`` loop iterations.
             DeviceLostError: the backend is closed.
         """
-        call, outcome = self._run(inputs, params, config, self._rules)
-        if outcome is None:
-            return self._results(call, None)
-        if outcome.races:
-            raise RaceError(outcome.races, program=self._program.name)
-        for read in outcome.unwritten_reads:
-            warnings.warn(str(read), UnwrittenReadWarning, stacklevel=2)
-        if outcome.traps:
-            raise outcome.traps.error(outcome.chosen)
-        return self._results(call, outcome)
+        call = self._bind(inputs, params, config)
+        places = self._places(call, out)
+        outcome = self._execute(call, self._rules)
+        if outcome is not None:
+            if outcome.races:
+                raise RaceError(outcome.races, program=self._program.name)
+            for read in outcome.unwritten_reads:
+                warnings.warn(str(read), UnwrittenReadWarning, stacklevel=2)
+            if outcome.traps:
+                raise outcome.traps.error(outcome.chosen)
+        results = zip(self._results(call, outcome), places, strict=True)
+        return [_delivered(result, place) for result, place in results]
 
-    def __call__(self, *arrays: object, **params: object) -> list[Array]:
+    def __call__(self, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""
         return self.dispatch(arrays, params)
 
@@ -129,7 +135,7 @@ class ReferencePipeline:
         results = self.dispatch(arrays, params)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def push_chunk(self, data: object, params: Params | None = None) -> list[Array]:
+    def push_chunk(self, data: object, params: Params | None = None) -> list[Any]:
         """`dispatch` of a program with a single host input, which may be bytes."""
         return self.dispatch(self._binder.chunk(data), params)
 
@@ -145,8 +151,8 @@ class ReferencePipeline:
         Raises:
             InputError, OutputBudgetError, LoopLimitError, DeviceLostError: as `dispatch`.
         """
-        rules = _replace(self._rules, detect_races=True)
-        call, outcome = self._run(inputs, params, config, rules)
+        call = self._bind(inputs, params, config)
+        outcome = self._execute(call, replace(self._rules, detect_races=True))
         if outcome is None:
             return Examination(self._results(call, None), frozenset(), (), ())
         outputs = None if outcome.traps else self._results(call, outcome)
@@ -164,8 +170,8 @@ class ReferencePipeline:
         Raises:
             InputError, OutputBudgetError, LoopLimitError, DeviceLostError: as `dispatch`.
         """
-        rules = _replace(self._rules, detect_races=False)
-        _, outcome = self._run(inputs, params, config, rules)
+        call = self._bind(inputs, params, config)
+        outcome = self._execute(call, replace(self._rules, detect_races=False))
         return frozenset() if outcome is None else outcome.traps.all()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -174,18 +180,32 @@ class ReferencePipeline:
     def __repr__(self) -> str:
         return f"<ReferencePipeline {self._program.name!r}>"
 
-    def _run(
-        self, inputs: Inputs, params: Params | None, config: DispatchConfig | None, rules: Rules
-    ) -> tuple[BoundCall, Outcome | None]:
-        """Binds and runs; no outcome where the extent is empty."""
+    def _bind(
+        self, inputs: Inputs, params: Params | None, config: DispatchConfig | None
+    ) -> BoundCall:
         self._check()
         call = self._binder.bind(inputs, params, config)
+        if call.residents or call.indirect is not None:
+            raise _no_device("an input or the grid")
+        return call
+
+    def _places(self, call: BoundCall, out: Out | None) -> list[Array | Destination | None]:
+        """Where results go: an array, ``SKIP``, or a new array."""
+        places: list[Array | Destination | None] = []
+        for place in check_destinations(self._program, out, call):
+            if isinstance(place, DeviceBuffer) or place is Destination.DEVICE:
+                raise _no_device("a destination")
+            places.append(place)
+        return places
+
+    def _execute(self, call: BoundCall, rules: Rules) -> Outcome | None:
+        """What running gives; None where the extent is empty."""
         if call.is_empty:
-            return call, None
+            return None
         arguments = Arguments(call.inputs, call.lengths, call.params, call.extent)
         outcome = execute(self._plan, arguments, rules)
         self._counters.add(dispatches=1, traps=int(bool(outcome.traps)))
-        return call, outcome
+        return outcome
 
     def _results(self, call: BoundCall, outcome: Outcome | None) -> list[Array]:
         buffers = self._program.buffers
@@ -306,10 +326,20 @@ class ReferenceBackend:
             raise DeviceLostError("the backend is closed", fix="open a new ReferenceBackend")
 
 
-def _replace(rules: Rules, *, detect_races: bool) -> Rules:
-    return (
-        rules if rules.detect_races == detect_races else replace(rules, detect_races=detect_races)
+def _no_device(what: str) -> UnsupportedFeatureError:
+    return UnsupportedFeatureError(
+        f"{what} is on a device, and the reference backend has none", fix="use NumPy arrays"
     )
+
+
+def _delivered(result: Array, place: Array | Destination | None) -> Array | None:
+    """A result where the caller wants it."""
+    if place is Destination.SKIP:
+        return None
+    if isinstance(place, np.ndarray):
+        place[...] = result.reshape(place.shape)
+        return place
+    return result
 
 
 def _recompile(program: Program, options: CompileOptions, rules: Rules) -> ReferencePipeline:

@@ -1,0 +1,107 @@
+"""Elementary functions: computed in f64 and rounded to the type, special cases as in C99 Annex F.
+
+NumPy's and the C library's double functions are within a unit or two in the last place, so an f16
+or f32 result is the correctly rounded one in all but rare cases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...ir.ops import Op
+
+Array = npt.NDArray[Any]
+Double = Callable[..., Array]
+
+__all__ = ["BINARY", "UNARY", "powi"]
+
+
+def _each(function: Callable[[float], float]) -> Double:
+    """A function of one Python float for each element."""
+    ufunc = np.frompyfunc(function, 1, 1)
+
+    def apply(x: Array) -> Array:
+        return np.asarray(ufunc(x), np.float64)
+
+    return apply
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # a pole; beyond the range
+        return math.inf
+
+
+def _gamma(x: float) -> float:
+    if x == 0:
+        return math.copysign(math.inf, x)
+    if x == -math.inf or (x < 0 and x == math.floor(x)):
+        return math.nan
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        # Only large positive arguments overflow, and small ones, whose sign is the pole's.
+        return math.copysign(math.inf, x) if abs(x) < 1 else math.inf
+
+
+def _sigmoid(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    return np.where(x < 0, small, 1.0) / (1.0 + small)
+
+
+_DOUBLE: dict[Op, Double] = {
+    Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
+    Op.CBRT: np.cbrt,
+    Op.EXP: np.exp,
+    Op.EXP2: np.exp2,
+    Op.EXPM1: np.expm1,
+    Op.LOG: np.log,
+    Op.LOG2: np.log2,
+    Op.LOG10: np.log10,
+    Op.LOG1P: np.log1p,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.TAN: np.tan,
+    Op.ASIN: np.arcsin,
+    Op.ACOS: np.arccos,
+    Op.ATAN: np.arctan,
+    Op.SINH: np.sinh,
+    Op.COSH: np.cosh,
+    Op.TANH: np.tanh,
+    Op.ASINH: np.arcsinh,
+    Op.ACOSH: np.arccosh,
+    Op.ATANH: np.arctanh,
+    Op.ERF: _each(math.erf),
+    Op.ERFC: _each(math.erfc),
+    Op.LGAMMA: _each(_lgamma),
+    Op.GAMMA: _each(_gamma),
+    Op.SIGMOID: _sigmoid,
+}
+
+_DOUBLE_BINARY: dict[Op, Double] = {Op.POW: np.power, Op.ATAN2: np.arctan2, Op.HYPOT: np.hypot}
+
+
+def _rounded(function: Double) -> Double:
+    def apply(*operands: Array) -> Array:
+        dtype = operands[0].dtype
+        return function(*(x.astype(np.float64) for x in operands)).astype(dtype)
+
+    return apply
+
+
+def powi(x: Array, n: Array) -> Array:
+    """The integer power; 1 for a zero exponent, whatever the base."""
+    return np.power(x.astype(np.float64), n.astype(np.float64)).astype(x.dtype)
+
+
+UNARY: dict[Op, Double] = {op: _rounded(function) for op, function in _DOUBLE.items()}
+"""Functions of one operand of any float type."""
+
+BINARY: dict[Op, Double] = {op: _rounded(function) for op, function in _DOUBLE_BINARY.items()}
+"""Functions of two operands of one float type."""
