@@ -90,12 +90,7 @@ OWN = {f.__name__: f for f in (predicated, packed, split, folding_hazards)}
 
 # Programs that this release refuses to lower; anything else in EXAMPLES must lower.
 REFUSED = {
-    "all_types": vw.UnsupportedFeatureError,
-    "casts": vw.UnsupportedFeatureError,
     "float_functions": vw.UnsupportedFeatureError,
-    "literals": vw.UnsupportedFeatureError,
-    "size_expressions": vw.UnsupportedFeatureError,
-    "subgroups": vw.UnsupportedFeatureError,
 }
 
 ALL = {**EXAMPLES, **SHIPPED, **OWN}

@@ -11,9 +11,10 @@ import pytest
 import vyre_wgpu as vw
 from tests import scalar_model
 from vyre_wgpu.ir import OPS, DType, Op, TypedLiteral, Value
+from vyre_wgpu.ir.types import ALL_DTYPES
 from vyre_wgpu.ir.values import operand_row
 
-LOWERED = (vw.bool_, vw.i8, vw.u8, vw.i16, vw.u16, vw.i32, vw.u32, vw.f32)
+LOWERED = ALL_DTYPES
 BOUNDED_ULP = {Op.DIV: 2.5, Op.SQRT: 2.5, Op.FMA: 1.0}
 
 CASES = [
@@ -40,11 +41,15 @@ def apply(op: Op, operands: list[Value | TypedLiteral]) -> Value:
     return Value(recorder, row, recorder.dtype_of(row))
 
 
+FLOATS = {np.dtype(t.numpy): t for t in (vw.f16, vw.f32, vw.f64)}
+
+
 def expect_same(op: Op, got: Any, expected: Any, shown: str) -> None:
     if isinstance(expected, (float, np.floating)):
+        dtype = FLOATS.get(np.asarray(expected).dtype, vw.f32)
         if scalar_model.is_subnormal(expected) and got == 0:
             return  # drivers may flush
-        distance = scalar_model.ulp_distance(got, expected)
+        distance = scalar_model.ulp_distance(got, expected, dtype)
         zeros_differ = expected == 0 and np.signbit(got) != np.signbit(expected)
         either_zero = op in (Op.FMIN, Op.FMAX, Op.MINIMUM, Op.MAXIMUM)
         assert distance <= BOUNDED_ULP.get(op, 0), f"{shown}: {got!r}, expected {expected!r}"
@@ -79,14 +84,14 @@ def test_operation_on_edge_values(op: Op, dtype: DType, backend: Any) -> None:
     arrays = [np.array(columns[0], dtype.numpy), np.array(columns[1], second.numpy)]
     (got,) = pipe.dispatch(arrays)
     with np.errstate(all="ignore"):
-        for pair, value in zip(pairs, got.tolist() if dtype is not vw.f32 else got, strict=True):
+        for pair, value in zip(pairs, got if dtype.is_float else got.tolist(), strict=True):
             used = pair[: info.arity]
             if not is_open(op, used):
                 expected = function(dtype, *used)
                 expect_same(op, value, expected, f"{info.name}{used}")
 
 
-@pytest.mark.parametrize("dtype", [vw.i32, vw.u32, vw.i8, vw.u16, vw.f32, vw.bool_], ids=str)
+@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
 def test_operations_with_literal_operands(dtype: DType, backend: Any) -> None:
     """Each edge value as a literal second operand, and both operands literals."""
     edges = scalar_model.edges(dtype)[::3] + scalar_model.edges(dtype)[-2:]
@@ -118,7 +123,7 @@ def test_operations_with_literal_operands(dtype: DType, backend: Any) -> None:
                     for first, result in ((a, row[2 * k]), (edges[-1], row[2 * k + 1])):
                         if not is_open(op, (first, value)):
                             expected = function(dtype, first, value)
-                            as_python = result if dtype is vw.f32 else result.item()
+                            as_python = result if dtype.is_float else result.item()
                             expect_same(op, as_python, expected, shown)
 
 
@@ -146,7 +151,7 @@ def test_casts_on_edge_values(source: DType, backend: Any) -> None:
         for given, got in zip(edges, out, strict=True):
             expected = scalar_model.cast(given, source, target)
             shown = f"{source}({given!r}) as {target}"
-            expect_same(Op.CAST, got if target is vw.f32 else got.item(), expected, shown)
+            expect_same(Op.CAST, got if target.is_float else got.item(), expected, shown)
 
 
 @pytest.mark.parametrize(
@@ -170,9 +175,9 @@ def test_bitcasts_on_edge_values(source: DType, target: DType, backend: Any) -> 
     (got,) = backend.compile(b.build()).dispatch([np.array(edges, source.numpy)])
     for given, value in zip(edges, got, strict=True):
         expected = scalar_model.bitcast(given, source, target)
-        if not (source is vw.f32 and np.isnan(given)):
+        if not (source.is_float and np.isnan(given)):
             shown = f"{source}({given!r}) as bits of {target}"
-            expect_same(Op.BITCAST, value if target is vw.f32 else value.item(), expected, shown)
+            expect_same(Op.BITCAST, value if target.is_float else value.item(), expected, shown)
 
 
 def test_select_and_fma(backend: Any) -> None:

@@ -267,12 +267,13 @@ ATOMICS: list[tuple[str, Callable[[int, int], int]]] = [
 
 
 @pytest.mark.parametrize(("name", "function"), ATOMICS, ids=[n for n, _ in ATOMICS])
-@pytest.mark.parametrize("dtype", [vw.i32, vw.u32], ids=str)
+@pytest.mark.parametrize("dtype", [vw.i32, vw.u32, vw.i64, vw.u64], ids=str)
 def test_atomics_return_the_old_value(
     name: str, function: Callable[[int, int], int], dtype: vw.DType, backend: Any
 ) -> None:
     """One lane at a time: old value returned, new value stored, wrapping."""
-    starts = np.array([0, 1, 5, 2**31 - 1, -(2**31), -7], np.int64).astype(dtype.numpy)
+    top = dtype.bits - 1
+    starts = np.array([0, 1, 5, 2**top - 1, -(2**top), -7], np.int64).astype(dtype.numpy)
     values = np.array([3, 1, 12, 1, 1, 5], np.int64).astype(dtype.numpy)
     b = vw.ProgramBuilder(name)
     data, value = b.read_write("data", dtype), b.read("value", dtype)
@@ -280,10 +281,48 @@ def test_atomics_return_the_old_value(
     i = b.global_id(0)
     old[i] = getattr(b, f"atomic_{name}")(data, i, value[i])
     b.extent(data.length)
-    changed, before = run(backend, b, starts, values)
+    try:
+        changed, before = run(backend, b, starts, values)
+    except vw.UnsupportedFeatureError as error:
+        assert dtype.bits == 64
+        pytest.skip(str(error))
     assert before.tolist() == starts.tolist()
     for a, v, new in zip(starts.tolist(), values.tolist(), changed.tolist(), strict=True):
-        assert new == (function(a, v) - int(dtype.min)) % 2**32 + dtype.min
+        assert new == (function(a, v) - dtype.min) % 2**dtype.bits + dtype.min
+
+
+@pytest.mark.parametrize("dtype", [vw.i32, vw.u64], ids=str)
+def test_compare_exchange_returns_the_old_value(dtype: vw.DType, backend: Any) -> None:
+    """Replaced only where it equals the expected one."""
+    b = vw.ProgramBuilder("cas")
+    data = b.read_write("data", dtype)
+    old = b.output("old", dtype, like=data)
+    i = b.global_id(0)
+    old[i] = b.atomic_compare_exchange(data, i, 5, 9)
+    b.extent(data.length)
+    try:
+        changed, before = run(backend, b, np.array([4, 5, 6], dtype.numpy))
+    except vw.UnsupportedFeatureError as error:
+        pytest.skip(str(error))
+    assert (changed.tolist(), before.tolist()) == ([4, 9, 6], [4, 5, 6])
+
+
+def test_float_atomic_add(backend: Any) -> None:
+    """Sums of integers in f32 are exact in any order."""
+    b = vw.ProgramBuilder("float_sum", workgroup_size=64)
+    x = b.read("x", vw.f32)
+    total = b.output("total", vw.f32, 2)
+    b.extent(x.length)
+    i = b.global_id(0)
+    b.atomic_add(total, 0, x[i])
+    with b.if_(i == 0):
+        total[1] = 0.5
+    values = np.arange(1000, dtype=np.float32)
+    try:
+        (got,) = run(backend, b, values)
+    except vw.UnsupportedFeatureError as error:
+        pytest.skip(str(error))
+    assert got.tolist() == [values.sum(), 0.5]
 
 
 def test_atomics_add_up_over_workgroups(backend: Any) -> None:

@@ -181,7 +181,7 @@ i32 = DType("i32", 6, "int", 32, _numpy("int32"))
 u32 = DType("u32", 7, "uint", 32, _numpy("uint32"))
 i64 = DType("i64", 8, "int", 64, _numpy("int64"), "shader-int64")
 u64 = DType("u64", 9, "uint", 64, _numpy("uint64"), "shader-int64")
-f16 = DType("f16", 10, "float", 16, _numpy("float16"), "shader-f16", "<e")
+f16 = DType("f16", 10, "float", 16, _numpy("float16"), None, "<e")
 f32 = DType("f32", 11, "float", 32, _numpy("float32"), None, "<f")
 f64 = DType("f64", 12, "float", 64, _numpy("float64"), "shader-f64", "<d")
 

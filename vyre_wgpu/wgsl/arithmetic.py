@@ -12,7 +12,7 @@ import re
 from ..errors import UnsupportedFeatureError
 from ..ir.ops import INFO, Op
 from ..ir.types import DType
-from .spelling import normalize, register_type
+from .spelling import normalize, register_type, suffix
 
 __all__ = ["expression", "helpers_in", "shift_count"]
 
@@ -21,10 +21,11 @@ Kind = str
 
 _KINDS = {"bool": "b", "uint": "u", "int": "i", "float": "f"}
 
-# {a} {b} {c}: operands. {w}: width, {m}: mask of the width, {p}: 32 - width.
+# {a} {b} {c}: operands. {T}: register type, {U}: its unsigned twin, {s}: suffix of its literals.
+# {w}: width, {m}: mask of the width, {p}: 32 - width; all for the 32-bit register.
 _TEMPLATES: dict[tuple[int, Kind], str] = {
-    (Op.NEG, "u"): "0u - {a}",
-    (Op.NEG, "i"): "0i - {a}",
+    (Op.NEG, "u"): "0{s} - {a}",
+    (Op.NEG, "i"): "0{s} - {a}",
     (Op.NEG, "f"): "-{a}",
     (Op.ABS, "u"): "{a}",
     (Op.ABS, "i"): "abs({a})",
@@ -32,17 +33,17 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.NOT, "b"): "!{a}",
     (Op.NOT, "u"): "~{a}",
     (Op.NOT, "i"): "~{a}",
-    (Op.SIGN, "u"): "min({a}, 1u)",
-    (Op.SIGN, "i"): "clamp({a}, -1i, 1i)",
-    (Op.SIGN, "f"): "h_sign({a})",
+    (Op.SIGN, "u"): "min({a}, 1{s})",
+    (Op.SIGN, "i"): "clamp({a}, -1{s}, 1{s})",
+    (Op.SIGN, "f"): "h_sign_{T}({a})",
     (Op.FLOOR, "f"): "floor({a})",
     (Op.CEIL, "f"): "ceil({a})",
     (Op.TRUNC, "f"): "trunc({a})",
     (Op.ROUND, "f"): "round({a})",
     (Op.SQRT, "f"): "sqrt({a})",
-    (Op.IS_NAN, "f"): "h_is_nan({a})",
-    (Op.IS_INF, "f"): "(bitcast<u32>({a}) & 0x7fffffffu) == 0x7f800000u",
-    (Op.IS_FINITE, "f"): "(bitcast<u32>({a}) & 0x7fffffffu) < 0x7f800000u",
+    (Op.IS_NAN, "f"): "h_is_nan_{T}({a})",
+    (Op.IS_INF, "f"): "h_is_inf_{T}({a})",
+    (Op.IS_FINITE, "f"): "h_is_finite_{T}({a})",
     (Op.CLZ, "u"): "countLeadingZeros({a}) - {p}u",
     (Op.CLZ, "i"): "countLeadingZeros({a} & bitcast<i32>({m}u)) - {p}i",
     (Op.CTZ, "u"): "min(countTrailingZeros({a}), {w}u)",
@@ -60,17 +61,17 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.MUL, "u"): "{a} * {b}",
     (Op.MUL, "i"): "{a} * {b}",
     (Op.MUL, "f"): "{a} * {b}",
-    (Op.DIV, "f"): "h_div_f32({a}, {b})",
-    (Op.FLOOR_DIV, "u"): "h_div_u32({a}, {b})",
-    (Op.FLOOR_DIV, "i"): "h_floor_div_i32({a}, {b})",
-    (Op.TRUNC_DIV, "u"): "h_div_u32({a}, {b})",
-    (Op.TRUNC_DIV, "i"): "h_trunc_div_i32({a}, {b})",
-    (Op.MOD, "u"): "h_rem_u32({a}, {b})",
-    (Op.MOD, "i"): "h_mod_i32({a}, {b})",
-    (Op.MOD, "f"): "h_mod_f32({a}, {b})",
-    (Op.REM, "u"): "h_rem_u32({a}, {b})",
-    (Op.REM, "i"): "h_rem_i32({a}, {b})",
-    (Op.FMOD, "f"): "h_fmod({a}, {b})",
+    (Op.DIV, "f"): "h_div_{T}({a}, {b})",
+    (Op.FLOOR_DIV, "u"): "h_div_{T}({a}, {b})",
+    (Op.FLOOR_DIV, "i"): "h_floor_div_{T}({a}, {b})",
+    (Op.TRUNC_DIV, "u"): "h_div_{T}({a}, {b})",
+    (Op.TRUNC_DIV, "i"): "h_trunc_div_{T}({a}, {b})",
+    (Op.MOD, "u"): "h_rem_{T}({a}, {b})",
+    (Op.MOD, "i"): "h_mod_{T}({a}, {b})",
+    (Op.MOD, "f"): "h_mod_{T}({a}, {b})",
+    (Op.REM, "u"): "h_rem_{T}({a}, {b})",
+    (Op.REM, "i"): "h_rem_{T}({a}, {b})",
+    (Op.FMOD, "f"): "h_fmod_{T}({a}, {b})",
     (Op.AND, "b"): "{a} & {b}",
     (Op.AND, "u"): "{a} & {b}",
     (Op.AND, "i"): "{a} & {b}",
@@ -85,23 +86,23 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.SHL, "i"): "{a} << {b}",
     (Op.SHR, "u"): "{a} >> {b}",
     (Op.SHR, "i"): "{a} >> {b}",
-    (Op.ROTL, "u"): "h_rotl_u32({a}, {b}, {w}u)",
-    (Op.ROTL, "i"): "bitcast<i32>(h_rotl_u32(bitcast<u32>({a}), {b}, {w}u))",
-    (Op.ROTR, "u"): "h_rotl_u32({a}, 0u - {b}, {w}u)",
-    (Op.ROTR, "i"): "bitcast<i32>(h_rotl_u32(bitcast<u32>({a}), 0u - {b}, {w}u))",
-    (Op.POWI, "f"): "h_powi({a}, {b})",
+    (Op.ROTL, "u"): "h_rotl_{T}({a}, {b}, {w}u)",
+    (Op.ROTL, "i"): "bitcast<{T}>(h_rotl_{U}(bitcast<{U}>({a}), {b}, {w}u))",
+    (Op.ROTR, "u"): "h_rotl_{T}({a}, 0u - {b}, {w}u)",
+    (Op.ROTR, "i"): "bitcast<{T}>(h_rotl_{U}(bitcast<{U}>({a}), 0u - {b}, {w}u))",
+    (Op.POWI, "f"): "h_powi_{T}({a}, {b})",
     (Op.MINIMUM, "u"): "min({a}, {b})",
     (Op.MINIMUM, "i"): "min({a}, {b})",
-    (Op.MINIMUM, "f"): "h_minimum({a}, {b})",
+    (Op.MINIMUM, "f"): "h_minimum_{T}({a}, {b})",
     (Op.MAXIMUM, "u"): "max({a}, {b})",
     (Op.MAXIMUM, "i"): "max({a}, {b})",
-    (Op.MAXIMUM, "f"): "h_maximum({a}, {b})",
+    (Op.MAXIMUM, "f"): "h_maximum_{T}({a}, {b})",
     (Op.FMIN, "u"): "min({a}, {b})",
     (Op.FMIN, "i"): "min({a}, {b})",
-    (Op.FMIN, "f"): "h_fmin({a}, {b})",
+    (Op.FMIN, "f"): "h_fmin_{T}({a}, {b})",
     (Op.FMAX, "u"): "max({a}, {b})",
     (Op.FMAX, "i"): "max({a}, {b})",
-    (Op.FMAX, "f"): "h_fmax({a}, {b})",
+    (Op.FMAX, "f"): "h_fmax_{T}({a}, {b})",
     (Op.FMA, "f"): "fma({a}, {b}, {c})",
     (Op.EQ, "b"): "{a} == {b}",
     (Op.EQ, "u"): "{a} == {b}",
@@ -126,8 +127,22 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.GE, "f"): "{a} >= {b}",
 }
 
+# What 64-bit types need instead.
+_WIDE_TEMPLATES: dict[tuple[int, Kind], str] = {
+    (Op.CLZ, "u"): "h_clz_u64({a})",
+    (Op.CLZ, "i"): "bitcast<i64>(h_clz_u64(bitcast<u64>({a})))",
+    (Op.CTZ, "u"): "h_ctz_u64({a})",
+    (Op.CTZ, "i"): "bitcast<i64>(h_ctz_u64(bitcast<u64>({a})))",
+    (Op.POPCOUNT, "u"): "h_popcount_u64({a})",
+    (Op.POPCOUNT, "i"): "bitcast<i64>(h_popcount_u64(bitcast<u64>({a})))",
+    (Op.REVERSE_BITS, "u"): "h_reverse_u64({a})",
+    (Op.REVERSE_BITS, "i"): "bitcast<i64>(h_reverse_u64(bitcast<u64>({a})))",
+    (Op.TRUNC, "f"): "h_trunc_f64({a})",
+    (Op.ROUND, "f"): "h_round_f64({a})",
+}
+
 # Results that may leave the range of an 8- or 16-bit type.
-_NEEDS_NORMALIZE = frozenset(
+_NEEDS_NORMALIZE: frozenset[int] = frozenset(
     {
         Op.NEG,
         Op.ABS,
@@ -141,6 +156,10 @@ _NEEDS_NORMALIZE = frozenset(
         Op.SHL,
         Op.ROTL,
         Op.ROTR,
+        Op.DIV,
+        Op.SQRT,
+        Op.FMA,
+        Op.POWI,
     }
 )
 
@@ -159,7 +178,6 @@ def expression(op: int, dtype: DType, result: DType, operands: list[str]) -> str
     Raises:
         UnsupportedFeatureError: this release does not lower the operation for the type.
     """
-    register_type(dtype)
     if op == Op.SELECT:
         return f"select({operands[2]}, {operands[1]}, {operands[0]})"
     if op == Op.CAST:
@@ -168,7 +186,10 @@ def expression(op: int, dtype: DType, result: DType, operands: list[str]) -> str
         return _bitcast(operands[0], dtype, result)
     if op == Op.MUL_HIGH:
         return _mul_high(operands[0], operands[1], dtype)
-    template = _TEMPLATES.get((op, _KINDS[dtype.kind]))
+    key = (op, _KINDS[dtype.kind])
+    template = _TEMPLATES.get(key)
+    if dtype.bits == 64:
+        template = _WIDE_TEMPLATES.get(key, template)
     if template is None:
         raise UnsupportedFeatureError(
             f"operation {INFO[op].name} on {dtype} is not lowered to WGSL by this release",
@@ -177,16 +198,29 @@ def expression(op: int, dtype: DType, result: DType, operands: list[str]) -> str
         )
     a, b, c = [*operands, "", "", ""][:3]
     bits = dtype.bits
+    register = register_type(dtype)
     text = template.format(
-        a=a, b=b, c=c, w=bits, p=32 - bits, m=(1 << bits) - 1 if dtype.is_integer else 0
+        a=a,
+        b=b,
+        c=c,
+        T=register,
+        U=register.replace("i", "u"),
+        s="" if dtype.kind == "bool" else suffix(dtype),
+        w=bits,
+        p=max(32 - bits, 0),
+        m=(1 << bits) - 1 if dtype.is_integer else 0,
     )
     return normalize(result, text) if op in _NEEDS_NORMALIZE else text
 
 
 def shift_count(dtype: DType, count: str, count_dtype: DType) -> str:
     """A shift or rotate count as u32, masked with width - 1."""
+    mask = dtype.bits - 1
+    if count_dtype.bits == 64:
+        unsigned = f"bitcast<u64>({count})" if count_dtype.is_signed else count
+        return f"u32({unsigned} & {mask}lu)"
     unsigned = f"bitcast<u32>({count})" if count_dtype.is_signed else count
-    return f"({unsigned} & {dtype.bits - 1}u)"
+    return f"({unsigned} & {mask}u)"
 
 
 def helpers_in(text: str) -> set[str]:
@@ -205,24 +239,42 @@ def _cast(a: str, source: DType, target: DType) -> str:
         return a
     if target.kind == "bool":
         if source.is_float:
-            return f"!({a} == 0.0f)"  # true for NaN
-        return f"{a} != 0{'i' if source.is_signed else 'u'}"
+            return f"!({a} == 0.0{suffix(source)})"  # true for NaN
+        return f"{a} != 0{suffix(source)}"
     into = register_type(target)
     if source.kind == "bool":
-        one, none = {"f32": ("1.0f", "0.0f"), "i32": ("1i", "0i"), "u32": ("1u", "0u")}[into]
-        return f"select({none}, {one}, {a})"
+        one, none = ("1.0", "0.0") if target.is_float else ("1", "0")
+        return f"select({none}{suffix(target)}, {one}{suffix(target)}, {a})"
     if target.is_float:
-        return f"f32({a})"
+        return _to_float(a, source, target)
     if source.is_float:
-        return _saturate(f"h_f32_to_{into}({a})", target)
-    if register_type(source) != into:
-        a = f"bitcast<{into}>({a})"
+        return _saturate(f"h_{register_type(source)}_to_{into}({a})", target)
+    widened = _to_integer(a, register_type(source), into)
     fits = source.min >= target.min and source.max <= target.max
-    return a if fits else normalize(target, a)
+    return widened if fits else normalize(target, widened)
+
+
+def _to_float(a: str, source: DType, target: DType) -> str:
+    if target.name == "f16":
+        if source.name == "f64":
+            return f"h_f64_to_f16({a})"
+        return f"h_round_f16({a if source.name == 'f32' else f'f32({a})'})"
+    into = register_type(target)
+    return a if register_type(source) == into else f"{into}({a})"
+
+
+def _to_integer(a: str, source: str, into: str) -> str:
+    """Between integer registers: the width changes within a signedness, then the signedness."""
+    if source == into:
+        return a
+    same_sign = f"{source[0]}{into[1:]}"
+    if same_sign != source:
+        a = f"{same_sign}({a})"
+    return a if same_sign == into else f"bitcast<{into}>({a})"
 
 
 def _saturate(a: str, target: DType) -> str:
-    if target.bits == 32:
+    if target.bits >= 32:
         return a
     if target.is_signed:
         return f"clamp({a}, {target.min}i, {target.max}i)"
@@ -232,6 +284,11 @@ def _saturate(a: str, target: DType) -> str:
 def _bitcast(a: str, source: DType, target: DType) -> str:
     if source is target:
         return a
+    if source.name == "f16":
+        bits = f"h_f16_bits({a})"
+        return bits if target.kind == "uint" else normalize(target, f"bitcast<i32>({bits})")
+    if target.name == "f16":
+        return f"h_from_f16({a if source.kind == 'uint' else f'bitcast<u32>({a}) & 0xffffu'})"
     into = register_type(target)
     same = register_type(source) == into
     return normalize(target, a if same else f"bitcast<{into}>({a})")

@@ -20,8 +20,9 @@ from ..ir.uniformity import Uniformity
 from .arithmetic import expression, helpers_in, shift_count
 from .memory import ATOMIC_OPS, access_name
 from .numbering import may_be_equal
-from .spelling import literal, register_type, zero
+from .spelling import literal, normalize, register_type, suffix, zero
 from .structure import Block, Call, Function, Layout, Nest
+from .subgroups import subgroup_expression
 
 __all__ = ["Emitter", "LoopGuard"]
 
@@ -35,6 +36,8 @@ _ID_NAMES: dict[int, str] = {
     Op.LOCAL_ID: "lid",
     Op.WORKGROUP_ID: "wid",
     Op.NUM_WORKGROUPS: "nwg",
+    Op.SUBGROUP_SIZE: "subgroup_lanes",
+    Op.SUBGROUP_LANE: "subgroup_lane",
 }
 
 
@@ -142,7 +145,7 @@ class Emitter:
         if op in _ID_NAMES:
             name = _ID_NAMES[op]
             self.ids.add(name)
-            return f"{name}.{'xyz'[const]}"
+            return f"{name}.{'xyz'[const]}" if const >= 0 else name
         return self._name(row)
 
     def value_of(self, row: int) -> int:
@@ -193,6 +196,8 @@ class Emitter:
                 self._define(row, self._access(row, op))
             case Op.STORE:
                 self._effect(row, f"{self._access(row, op)};")
+            case _ if INFO[op].group == "subgroup":
+                self._subgroup(row, op)
             case _ if op in ATOMIC_OPS:
                 self._atomic(row, op)
             case Op.VAR:
@@ -224,11 +229,11 @@ class Emitter:
         if op in _SHIFTS:
             texts[1] = shift_count(dtype, texts[1], self._dtype(rows[1]))
         elif op == Op.POWI and self._literal_value(rows[1]) is not None:
-            return self._power(row, texts[0], int(self._literal_value(rows[1]) or 0))
+            return self._power(row, texts[0], int(self._literal_value(rows[1]) or 0), dtype)
         elif dtype.is_float:
             self._hide(op, rows, texts)
             if op == Op.DIV and self._is_plain_literal(rows[1], up_to=2.0**126):
-                return f"{texts[0]} / {texts[1]}"
+                return normalize(dtype, f"{texts[0]} / {texts[1]}")
         try:
             return expression(op, dtype, self._dtype(row), texts)
         except UnsupportedFeatureError as error:
@@ -238,7 +243,7 @@ class Emitter:
                 f"program {self._program.name!r}: {error.message}{where}", fix=error.fix
             ) from None
 
-    def _power(self, row: int, base: str, exponent: int) -> str:
+    def _power(self, row: int, base: str, exponent: int, dtype: DType) -> str:
         """A power with a literal exponent: the multiplications, written out."""
         square, product, left = base, "", abs(exponent)
         for step in range(left.bit_length()):
@@ -246,8 +251,11 @@ class Emitter:
                 product = self._step(f"p{row}_{step}", product, square)
             if left >> (step + 1):
                 square = self._step(f"q{row}_{step}", square, square)
-        product = product or "1.0f"
-        return f"h_div_f32(1.0f, {product})" if exponent < 0 else product
+        one = f"1.0{suffix(dtype)}"
+        product = product or one
+        if exponent < 0:
+            product = f"h_div_{register_type(dtype)}({one}, {product})"
+        return normalize(dtype, product)
 
     def _step(self, name: str, a: str, b: str) -> str:
         if not a:
@@ -269,7 +277,8 @@ class Emitter:
         if op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
             a, b = (self._numbers[self.value_of(r)] for r in rows)
             if a == b or 0 in (a, b):
-                texts[1] = f"h_opaque({texts[1]})"
+                register = register_type(self._dtype(rows[0]))
+                texts[1] = f"h_opaque_{register}({texts[1]})"
 
     def _is_plain_literal(self, row: int, up_to: float = sys.float_info.max) -> bool:
         """Whether a row is a literal, not zero, of at most the magnitude given."""
@@ -292,7 +301,10 @@ class Emitter:
 
     def _index(self, row: int) -> str:
         text = self._text(row)
-        return f"h_index({text})" if self._dtype(row).is_signed else text
+        dtype = self._dtype(row)
+        if dtype.is_signed or dtype.bits == 64:
+            return f"h_index_{register_type(dtype)}({text})"
+        return text
 
     def _effect(self, row: int, statement: str) -> None:
         if self._is_guarded(row):
@@ -316,6 +328,16 @@ class Emitter:
         else:
             self._line(f"var {declaration};")
         self._line(f"if (alive) {{ {name} = {call}; }}")
+
+    def _subgroup(self, row: int, op: int) -> None:
+        rows = self._table.operands(row)
+        text = subgroup_expression(
+            op,
+            self._dtype(rows[0]),
+            [self._text(r) for r in rows],
+            predicated=self._is_guarded(row),
+        )
+        self._define(row, text)
 
     def _variable(self, row: int) -> None:
         name, init = self._name(row), self._text(self._table.a[row])
@@ -348,16 +370,18 @@ class Emitter:
         dtype = self._dtype(row)
         kind = register_type(dtype)
         counter = f"k{row}"
-        one = f"1{'i' if dtype.is_signed else 'u'}"
+        one = f"1{suffix(dtype)}"
         self._line(f"var {counter}: {kind} = {start};")
         if step == one:
             going, advance = f"{counter} < {stop}", f"{counter} = {counter} + {one};"
         else:
             # The index may pass the end of its type behind the last iteration: count trips.
             trips = f"t{row}"
-            self._line(f"var {trips}: u32 = h_trips_{kind}({start}, {stop}, {step});")
-            going = f"{trips} > 0u"
-            advance = f"{counter} = {counter} + {step}; {trips} = {trips} - 1u;"
+            wide = dtype.bits == 64
+            count, end = ("u64", "lu") if wide else ("u32", "u")
+            self._line(f"var {trips}: {count} = h_trips_{kind}({start}, {stop}, {step});")
+            going = f"{trips} > 0{end}"
+            advance = f"{counter} = {counter} + {step}; {trips} = {trips} - 1{end};"
         self._open_loop(row)
         self._test(row, going)
         self._define(row, counter)

@@ -59,6 +59,10 @@ def entry_point(
         "@builtin(local_invocation_id) local: vec3<u32>",
         "@builtin(local_invocation_index) local_index: u32",
     ]
+    if "subgroup_lanes" in ids:
+        builtins.append("@builtin(subgroup_size) subgroup_size: u32")
+    if "subgroup_lane" in ids:
+        builtins.append("@builtin(subgroup_invocation_id) subgroup_index: u32")
     if descriptor.indirect:
         builtins.append("@builtin(num_workgroups) groups: vec3<u32>")
         lines, surplus = _indirect_workgroup(descriptor)
@@ -78,7 +82,11 @@ def entry_point(
         tests = [f"at.{name} >= d.extent_{name}" for name in used]
         lines.append(f"if ({' || '.join(tests)}) {{ return; }}")
     sources = {"gid": "at", "lid": "local", "wid": "wg", "nwg": "groups"}
-    sources["first_lane"] = "local_index == 0u"
+    sources |= {
+        "first_lane": "local_index == 0u",
+        "subgroup_lanes": "subgroup_size",
+        "subgroup_lane": "subgroup_index",
+    }
     lines += [f"{name} = {source};" for name, source in sources.items() if name in ids]
     return [
         f"@compute @workgroup_size({x}, {y}, {z})",

@@ -18,8 +18,8 @@ UNBOUNDED = 1 << 62
 """More iterations than any driver's limit."""
 
 _HELPER_ITERATIONS: dict[int, int] = {
-    Op.MOD: 40,
-    Op.FMOD: 40,
+    Op.MOD: 200,
+    Op.FMOD: 200,
     Op.POWI: 33,
     Op.ATOMIC_COMPARE_EXCHANGE: 16,
 }

@@ -13,16 +13,17 @@ from ..errors import LimitError, UnsupportedFeatureError
 from ..ir.blocks import find_blocks
 from ..ir.ops import INFO, Op
 from ..ir.program import Program, Table
-from ..ir.types import ALL_DTYPES, DType, dtype_from_code
+from ..ir.types import DType, dtype_from_code
 from ..ir.uniformity import analyze
+from .arithmetic import helpers_in
 from .descriptor import HEADER_WORDS, Binding, KernelDescriptor, ShaderArtifact, Word
 from .emit import Emitter, LoopGuard
 from .entry import entry_point, lane_index, required_ids
 from .loops import most_iterations
-from .memory import MemoryPlan, plan_memory, workgroup_bytes
+from .memory import ATOMIC_OPS, MemoryPlan, plan_memory, workgroup_bytes
 from .options import CompileOptions
 from .prelude import HELPERS, with_dependencies
-from .spelling import is_lowered, register_type
+from .spelling import register_type
 from .structure import MAIN, Layout, plan_functions
 from .target import Target
 
@@ -31,7 +32,6 @@ __all__ = ["lower"]
 _LANE_SHAPE_OPS = frozenset(
     {Op.LOCAL_ID, Op.WORKGROUP_ID, Op.NUM_WORKGROUPS, Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE}
 )
-_LOWERED_CODES = frozenset(dtype.code for dtype in ALL_DTYPES if is_lowered(dtype))
 
 
 def lower(
@@ -85,32 +85,33 @@ def lower(
 
 
 def _refuse_unsupported(program: Program) -> None:
-    for buffer in program.buffers:
-        _require_type(buffer.dtype, f"buffer {buffer.name!r}")
-    for param in program.params:
-        _require_type(param.dtype, f"param {param.name!r}")
     for row, code in enumerate(program.table.op):
-        info = INFO[code]
-        if info.group == "subgroup" or code in (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE):
+        dtype = program.table.dtype[row]
+        if INFO[code].group == "subgroup" and dtype_from_code(dtype).bits == 64:
             raise UnsupportedFeatureError(
-                f"{info.name}{_at(program, row)} is not lowered to WGSL by this release",
+                f"{INFO[code].name} on {dtype_from_code(dtype)}{_at(program, row)} is not lowered "
+                "to WGSL by this release",
                 fix="use workgroup memory and barriers",
             )
-        if code == Op.ATOMIC_ADD and program.buffers[program.table.const[row]].dtype.is_float:
-            raise UnsupportedFeatureError(
-                f"atomic_add on f32{_at(program, row)} is not lowered to WGSL by this release",
-                fix="use an integer buffer, or sum in workgroup memory",
-            )
-        dtype = program.table.dtype[row]
-        if dtype and dtype not in _LOWERED_CODES:
-            _require_type(dtype_from_code(dtype), f"a {info.name}{_at(program, row)}")
 
 
-def _require_type(dtype: DType, what: str) -> None:
-    try:
-        register_type(dtype)
-    except UnsupportedFeatureError as error:
-        raise UnsupportedFeatureError(f"{what}: {error.message}", fix=error.fix) from None
+def _required_features(program: Program) -> tuple[str, ...]:
+    """The wgpu features that a program's types and atomics need."""
+    table = program.table
+    used = {buffer.dtype for buffer in program.buffers}
+    used |= {param.dtype for param in program.params}
+    used |= {dtype_from_code(code) for code in set(table.dtype) if code}
+    features = {dtype.feature for dtype in used if dtype.feature is not None}
+    for row, code in enumerate(table.op):
+        if INFO[code].group == "subgroup" or code in (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE):
+            features.add("subgroup")
+        elif code in ATOMIC_OPS:
+            dtype = program.buffers[table.const[row]].dtype
+            if dtype.is_float:
+                features.add("shader-float32-atomic")
+            elif dtype.bits == 64:
+                features.add("shader-int64-atomic-all-ops")
+    return tuple(sorted(features))
 
 
 def _at(program: Program, row: int) -> str:
@@ -217,9 +218,9 @@ def _descriptor(
                 lengths.append((index, word))
                 word += 1
     params: list[tuple[int, int]] = []
-    for index in range(len(program.params)):
+    for index, param in enumerate(program.params):
         params.append((index, word))
-        word += 1
+        word += 2 if param.dtype.bits == 64 else 1
     traps = Op.TRAP in codes or guard.is_on
     fits = word * 4 <= target.immediate_bytes
     return KernelDescriptor(
@@ -230,6 +231,7 @@ def _descriptor(
         length_words=tuple(lengths),
         param_words=tuple(params),
         workgroup_size=workgroup,
+        features=_required_features(program),
         whole_workgroups=indirect or Op.BARRIER in codes,
         indirect=indirect,
         axes=len(program.extent),
@@ -246,18 +248,35 @@ def _length_texts(program: Program, descriptor: KernelDescriptor) -> dict[int, s
 
 
 def _param_texts(program: Program) -> dict[int, str]:
-    return {
-        index: f"(d.p{index} != 0u)" if param.dtype.kind == "bool" else f"d.p{index}"
-        for index, param in enumerate(program.params)
-    }
+    return {index: _param_text(index, p.dtype) for index, p in enumerate(program.params)}
+
+
+def _param_text(index: int, dtype: DType) -> str:
+    """A param's value from its words in the dispatch block."""
+    if dtype.kind == "bool":
+        return f"(d.p{index} != 0u)"
+    if dtype.name == "f16":
+        return f"h_from_f16(d.p{index})"
+    if dtype.bits == 64:
+        both = f"(u64(d.p{index}) | (u64(d.p{index}_high) << 32u))"
+        return both if dtype.kind == "uint" else f"bitcast<{register_type(dtype)}>{both}"
+    return f"d.p{index}"
+
+
+def _block_type(dtype: DType) -> str:
+    """The type of a word of the dispatch block that holds a param of other than 32 bits."""
+    return "i32" if dtype.is_signed and dtype.bits < 32 else "u32"
 
 
 def _dispatch_struct(program: Program, descriptor: KernelDescriptor) -> list[str]:
     fields = [f"  {word.name.lower()}: u32," for word in Word]
     fields += [f"  len{index}: u32," for index, _ in descriptor.length_words]
     for index, param in enumerate(program.params):
-        kind = "u32" if param.dtype.kind == "bool" else register_type(param.dtype)
-        fields.append(f"  p{index}: {kind},")
+        dtype = param.dtype
+        is_word = dtype.bits == 32
+        fields.append(f"  p{index}: {register_type(dtype) if is_word else _block_type(dtype)},")
+        if dtype.bits == 64:
+            fields.append(f"  p{index}_high: u32,")
     place = "var<immediate>"
     if descriptor.block_binding is not None:
         place = f"@group(0) @binding({descriptor.block_binding}) var<uniform>"
@@ -322,6 +341,9 @@ def _outermost_loop(table: Table, row: int) -> int:
 # The module
 
 
+_ID_TYPES = {"subgroup_lanes": "u32", "subgroup_lane": "u32"}
+
+
 def _module(
     program: Program,
     descriptor: KernelDescriptor,
@@ -339,7 +361,7 @@ def _module(
         )
     ids = sorted(required_ids(descriptor, emitter.ids))
     extra = ["first_lane"] if emitter.asks_for_life else []
-    lines += [f"var<private> {name}: vec3<u32>;" for name in ids]
+    lines += [f"var<private> {name}: {_ID_TYPES.get(name, 'vec3<u32>')};" for name in ids]
     if emitter.is_predicated:
         lines.append("var<private> alive: bool = true;")
     if emitter.asks_for_life:
@@ -348,6 +370,8 @@ def _module(
         lines.append("var<private> iterations: u32;")
     lines += emitter.privates
     helpers = set(emitter.helpers)
+    for text in memory.functions:
+        helpers |= helpers_in(text)
     if descriptor.trap_binding is not None:
         helpers.add("h_trap")
     for name in with_dependencies(helpers):

@@ -107,7 +107,7 @@ def workgroup_bytes(program: Program) -> dict[str, int]:
     Lowering may take 16 more for itself.
     """
     return {
-        b.name: -(-_static_count(b) * 4 // 16) * 16
+        b.name: -(-_static_count(b) * max(b.dtype.itemsize, 4) // 16) * 16
         for b in program.buffers
         if b.kind is BufferKind.WORKGROUP
     }
@@ -168,21 +168,20 @@ def _function(
         )
     if op is Op.STORE:
         if _is_packed(buffer):
-            return _packed_store(index, buffer, guard, _CUT if guard_loops else "")
+            return _packed_store(index, buffer, guard, guarded=guard_loops)
         stored = "select(0u, 1u, v)" if buffer.dtype.kind == "bool" else "v"
         write = f"atomicStore(&b{index}[i], v)" if access.is_atomic else f"b{index}[i] = {stored}"
         return f"fn store{index}(i: u32, v: {value}) {{\n  {guard} {{ return; }}\n  {write};\n}}"
     name, builtin = f"{_short(op)}{index}", ATOMIC_OPS[op]
     if op is Op.ATOMIC_COMPARE_EXCHANGE:
         # WGSL's compare-exchange may fail spuriously; ours does not.
+        attempt = f"    let r = {builtin}(&b{index}[i], e, v);\n    old = r.old_value;\n"
         return (
             f"fn {name}(i: u32, e: {value}, v: {value}) -> {value} {{\n"
             f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
-            f"  loop {{\n"
-            f"    let r = {builtin}(&b{index}[i], e, v);\n"
-            f"    if (r.exchanged || r.old_value != e) {{ return r.old_value; }}\n"
-            f"  }}\n{_CUT if guard_loops else ''}"
-            f"  return e;\n}}"
+            f"  var old = e;\n"
+            f"{_retry(attempt, 'r.exchanged || old != e', guarded=guard_loops)}"
+            f"  return old;\n}}"
         )
     return (
         f"fn {name}(i: u32, v: {value}) -> {value} {{\n"
@@ -219,19 +218,44 @@ def _unpack(word: str, dtype: DType, shift: str) -> str:
     if dtype.is_signed:
         return f"bitcast<i32>(({word} >> ({shift})) << {32 - width}u) >> {32 - width}u"
     bits = f"({word} >> ({shift})) & {mask}u"
+    if dtype.is_float:
+        return f"h_from_f16({bits})"
     return f"({bits}) != 0u" if dtype.kind == "bool" else bits
 
 
-_CUT = f"  h_trap({UNKNOWN_SITE}u, 0u, lane_index());\n"
-"""Behind a loop that only a driver that ends loops early leaves in this way."""
+def _retry(attempt: str, exit_test: str, *, guarded: bool) -> str:
+    """A loop around a compare-exchange; guarded, a lane traps if the driver ends the loop early.
+
+    The exit that is never taken keeps a compiler from knowing that ``done`` is set behind it.
+    """
+    if not guarded:
+        return f"  loop {{\n{attempt}    if ({exit_test}) {{ break; }}\n  }}\n"
+    return (
+        f"  var done = false;\n"
+        f"  loop {{\n"
+        f"    if (d.zero != 0u) {{ break; }}\n"
+        f"{attempt}"
+        f"    if ({exit_test}) {{ done = true; break; }}\n"
+        f"  }}\n"
+        f"  if (!done) {{ h_trap({UNKNOWN_SITE}u, 0u, lane_index()); }}\n"
+    )
 
 
-def _packed_store(index: int, buffer: Buffer, guard: str, cut: str) -> str:
+def _packed_store(index: int, buffer: Buffer, guard: str, *, guarded: bool) -> str:
     dtype = buffer.dtype
     width = dtype.itemsize * 8
     mask = (1 << width) - 1
     per_word = 4 // dtype.itemsize
-    bits = {"bool": "select(0u, 1u, v)", "int": f"bitcast<u32>(v) & {mask}u"}.get(dtype.kind, "v")
+    bits = {
+        "bool": "select(0u, 1u, v)",
+        "int": f"bitcast<u32>(v) & {mask}u",
+        "float": "h_f16_bits(v)",
+    }.get(dtype.kind, "v")
+    attempt = (
+        f"    let seen = old;\n"
+        f"    let r = atomicCompareExchangeWeak(&b{index}[w], seen, (seen & keep) | bits);\n"
+        f"    old = r.old_value;\n"
+    )
     return (
         f"fn store{index}(i: u32, v: {register_type(dtype)}) {{\n"
         f"  {guard} {{ return; }}\n"
@@ -240,9 +264,5 @@ def _packed_store(index: int, buffer: Buffer, guard: str, cut: str) -> str:
         f"  let bits = ({bits}) << s;\n"
         f"  let keep = ~({mask}u << s);\n"
         f"  var old = atomicLoad(&b{index}[w]);\n"
-        f"  loop {{\n"
-        f"    let r = atomicCompareExchangeWeak(&b{index}[w], old, (old & keep) | bits);\n"
-        f"    if (r.exchanged) {{ return; }}\n"
-        f"    old = r.old_value;\n"
-        f"  }}\n{cut}}}"
+        f"{_retry(attempt, 'r.exchanged', guarded=guarded)}}}"
     )

@@ -1,7 +1,8 @@
 """How types and literals are spelled in WGSL.
 
 Values below 32 bits live in 32-bit registers: `u8` and `u16` as ``u32``, `i8` and `i16` as ``i32``
-(sign-extended); every operation brings its result back into the type's range (`normalize`).
+(sign-extended), `f16` as ``f32``; every operation brings its result back into the type's range
+(`normalize`), for `f16` by rounding.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ import math
 
 import numpy as np
 
-from ..errors import UnsupportedFeatureError
 from ..ir.types import DType
 
-__all__ = ["OPAQUE_ZERO", "is_lowered", "literal", "normalize", "register_type", "zero"]
+__all__ = ["OPAQUE_ZERO", "literal", "normalize", "register_type", "suffix", "zero"]
 
 OPAQUE_ZERO = "d.zero"
 """A word of the dispatch block that is always 0, which no compiler can know."""
 
-_REGISTER = {
+_REGISTER: dict[str, str] = {
     "bool": "bool",
     "i8": "i32",
     "u8": "u32",
@@ -26,38 +26,43 @@ _REGISTER = {
     "u16": "u32",
     "i32": "i32",
     "u32": "u32",
+    "i64": "i64",
+    "u64": "u64",
+    "f16": "f32",
     "f32": "f32",
+    "f64": "f64",
+}
+_SUFFIX = {"i32": "i", "u32": "u", "i64": "li", "u64": "lu", "f32": "f", "f64": "lf"}
+_OPAQUE = {
+    "u32": OPAQUE_ZERO,
+    "i32": f"bitcast<i32>({OPAQUE_ZERO})",
+    "u64": f"u64({OPAQUE_ZERO})",
+    "i64": f"i64(bitcast<i32>({OPAQUE_ZERO}))",
 }
 
 
-def is_lowered(dtype: DType) -> bool:
-    """Whether this release lowers the type."""
-    return dtype.name in _REGISTER
-
-
 def register_type(dtype: DType) -> str:
-    """The WGSL type that holds a value.
+    """The WGSL type that holds a value."""
+    return _REGISTER[dtype.name]
 
-    Raises:
-        UnsupportedFeatureError: this release does not lower the type.
-    """
-    try:
-        return _REGISTER[dtype.name]
-    except KeyError:
-        raise UnsupportedFeatureError(
-            f"type {dtype} is not lowered to WGSL by this release",
-            fix="use bool, i32, u32, f32 or the 8- and 16-bit integers",
-        ) from None
+
+def suffix(dtype: DType) -> str:
+    """The suffix of a literal of the register type of a number."""
+    return _SUFFIX[register_type(dtype)]
 
 
 def zero(dtype: DType) -> str:
     """The zero of a register type."""
-    return {"bool": "false", "i32": "0i", "u32": "0u", "f32": "0.0f"}[register_type(dtype)]
+    if dtype.kind == "bool":
+        return "false"
+    return f"0.0{suffix(dtype)}" if dtype.is_float else f"0{suffix(dtype)}"
 
 
 def normalize(dtype: DType, text: str) -> str:
-    """A 32-bit result brought back into the range of a narrower integer type."""
-    if not dtype.is_integer or dtype.bits == 32:
+    """A result brought back into the range of a type narrower than its register."""
+    if dtype.name == "f16":
+        return f"h_round_f16({text})"
+    if not dtype.is_integer or dtype.bits >= 32:
         return text
     if dtype.is_signed:
         shift = 32 - dtype.bits
@@ -77,20 +82,30 @@ def literal(dtype: DType, bits: int, *, opaque: bool = False) -> str:
     if dtype.kind == "bool":
         text = "true" if value else "false"
         return f"({text} != ({OPAQUE_ZERO} != 0u))" if opaque else text
-    if dtype.kind == "uint":
-        return f"({value}u | {OPAQUE_ZERO})" if opaque else f"{value}u"
-    if dtype.kind == "int":
-        text = f"{value}i" if value > -(1 << 31) else "(-2147483647i - 1i)"
-        return f"({text} | bitcast<i32>({OPAQUE_ZERO}))" if opaque else text
+    register = register_type(dtype)
+    if not dtype.is_float:
+        text = f"{value}{suffix(dtype)}"
+        if dtype.bits >= 32 and value == dtype.min and dtype.is_signed:
+            text = f"({dtype.min + 1}{suffix(dtype)} - 1{suffix(dtype)})"
+        return f"({text} | {_OPAQUE[register]})" if opaque else text
     magnitude = abs(value)
-    is_plain = magnitude == 0 or 1.1754944e-38 <= magnitude < math.inf
+    smallest = 2.2250738585072014e-308 if register == "f64" else 1.1754944e-38
+    is_plain = magnitude == 0 or smallest <= magnitude < math.inf
     is_negative_zero = bits == 1 << (dtype.bits - 1)
     if opaque or not is_plain or is_negative_zero:
-        return f"bitcast<f32>({bits:#010x}u | {OPAQUE_ZERO})"
-    return f"{_shortest(value)}f"
+        return _by_bits(register, value, bits)
+    return f"{_shortest(register, value)}{suffix(dtype)}"
 
 
-def _shortest(value: float) -> str:
-    """The shortest decimal that reads back as the same f32."""
-    text = str(np.float32(value))
+def _by_bits(register: str, value: float, bits: int) -> str:
+    if register == "f64":
+        return f"bitcast<f64>({bits:#018x}lu | {_OPAQUE['u64']})"
+    # An f16 stands in its register with its f32 pattern.
+    pattern = int(np.float32(value).view(np.uint32))
+    return f"bitcast<f32>({pattern:#010x}u | {OPAQUE_ZERO})"
+
+
+def _shortest(register: str, value: float) -> str:
+    """The shortest decimal that reads back as the same value of the register type."""
+    text = repr(value) if register == "f64" else str(np.float32(value))
     return text if any(c in text for c in ".en") else f"{text}.0"

@@ -69,11 +69,13 @@ fn atomicexchange1(i: u32, v: u32) -> u32 {
 
 fn atomiccompareexchange1(i: u32, e: u32, v: u32) -> u32 {
   if (i >= 16u) { return 0u; }
+  var old = e;
   loop {
     let r = atomicCompareExchangeWeak(&b1[i], e, v);
-    if (r.exchanged || r.old_value != e) { return r.old_value; }
+    old = r.old_value;
+    if (r.exchanged || old != e) { break; }
   }
-  return e;
+  return old;
 }
 
 @compute @workgroup_size(256, 1, 1)

@@ -27,9 +27,10 @@ fn store1(i: u32, v: bool) {
   let keep = ~(255u << s);
   var old = atomicLoad(&b1[w]);
   loop {
-    let r = atomicCompareExchangeWeak(&b1[w], old, (old & keep) | bits);
-    if (r.exchanged) { return; }
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b1[w], seen, (seen & keep) | bits);
     old = r.old_value;
+    if (r.exchanged) { break; }
   }
 }
 

@@ -14,13 +14,13 @@ var<immediate> d: Dispatch;
 @group(0) @binding(1) var<storage, read_write> b1: array<f32>;
 var<private> gid: vec3<u32>;
 
+fn h_opaque_f32(a: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(a) ^ d.zero);
+}
+
 fn h_div_f32(a: f32, b: f32) -> f32 {
   let s = select(1.0f, 0.25f, (bitcast<u32>(b) & 0x7fffffffu) > 0x7e800000u);
   return (a / (b * s)) * s;
-}
-
-fn h_opaque(a: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(a) ^ d.zero);
 }
 
 fn load0(i: u32) -> f32 {
@@ -42,15 +42,15 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   gid = at;
   let v1 = load0(gid.x);
   var v2: f32 = v1;
-  let v3 = v1 - h_opaque(v1);
-  let v4 = h_div_f32(v1, h_opaque(v1));
+  let v3 = v1 - h_opaque_f32(v1);
+  let v4 = h_div_f32(v1, h_opaque_f32(v1));
   let v5 = v3 + v4;
   let v7 = v1 * bitcast<f32>(0x00000000u | d.zero);
   let v8 = v5 + v7;
   let v9 = v2;
-  let v10 = v9 - h_opaque(v1);
+  let v10 = v9 - h_opaque_f32(v1);
   let v11 = v8 + v10;
-  let v12 = !(v1 == h_opaque(v1));
+  let v12 = !(v1 == h_opaque_f32(v1));
   let v15 = select(bitcast<f32>(0x80000000u | d.zero), 1.5f, v12);
   let v16 = v11 + v15;
   store1(gid.x, v16);

@@ -37,6 +37,12 @@ fn h_mod_i32(a: i32, b: i32) -> i32 {
   return select(r, r + b, r != 0i && (r ^ b) < 0i);
 }
 
+fn h_mul_high_i32(a: i32, b: i32) -> i32 {
+  let high = h_mul_high_u32(bitcast<u32>(a), bitcast<u32>(b));
+  let fix = select(0u, bitcast<u32>(b), a < 0i) + select(0u, bitcast<u32>(a), b < 0i);
+  return bitcast<i32>(high - fix);
+}
+
 fn h_rotl_u32(a: u32, s: u32, width: u32) -> u32 {
   let n = s & (width - 1u);
   let mask = 0xffffffffu >> (32u - width);
@@ -52,12 +58,6 @@ fn h_mul_high_u32(a: u32, b: u32) -> u32 {
   let mid1 = ah * bl + (low >> 16u);
   let mid2 = al * bh + (mid1 & 0xffffu);
   return ah * bh + (mid1 >> 16u) + (mid2 >> 16u);
-}
-
-fn h_mul_high_i32(a: i32, b: i32) -> i32 {
-  let high = h_mul_high_u32(bitcast<u32>(a), bitcast<u32>(b));
-  let fix = select(0u, bitcast<u32>(b), a < 0i) + select(0u, bitcast<u32>(a), b < 0i);
-  return bitcast<i32>(high - fix);
 }
 
 fn load0(i: u32) -> i32 {

@@ -14,7 +14,7 @@ var<immediate> d: Dispatch;
 @group(0) @binding(1) var<storage, read_write> b1: array<f32>;
 var<private> gid: vec3<u32>;
 
-fn h_opaque(a: f32) -> f32 {
+fn h_opaque_f32(a: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(a) ^ d.zero);
 }
 
@@ -46,7 +46,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v13 = v11 + 1.0f;
   v3 = v13;
   let v15 = v3;
-  let v16 = v15 - h_opaque(v10);
+  let v16 = v15 - h_opaque_f32(v10);
   store1(gid.x, v16);
   let v18 = v10 * v10;
   v5 = v18;

@@ -43,9 +43,10 @@ fn store1(i: u32, v: u32) {
   let keep = ~(255u << s);
   var old = atomicLoad(&b1[w]);
   loop {
-    let r = atomicCompareExchangeWeak(&b1[w], old, (old & keep) | bits);
-    if (r.exchanged) { return; }
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b1[w], seen, (seen & keep) | bits);
     old = r.old_value;
+    if (r.exchanged) { break; }
   }
 }
 
@@ -62,9 +63,10 @@ fn store3(i: u32, v: i32) {
   let keep = ~(255u << s);
   var old = atomicLoad(&b3[w]);
   loop {
-    let r = atomicCompareExchangeWeak(&b3[w], old, (old & keep) | bits);
-    if (r.exchanged) { return; }
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b3[w], seen, (seen & keep) | bits);
     old = r.old_value;
+    if (r.exchanged) { break; }
   }
 }
 
@@ -81,9 +83,10 @@ fn store5(i: u32, v: u32) {
   let keep = ~(65535u << s);
   var old = atomicLoad(&b5[w]);
   loop {
-    let r = atomicCompareExchangeWeak(&b5[w], old, (old & keep) | bits);
-    if (r.exchanged) { return; }
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b5[w], seen, (seen & keep) | bits);
     old = r.old_value;
+    if (r.exchanged) { break; }
   }
 }
 
@@ -100,9 +103,10 @@ fn store7(i: u32, v: i32) {
   let keep = ~(65535u << s);
   var old = atomicLoad(&b7[w]);
   loop {
-    let r = atomicCompareExchangeWeak(&b7[w], old, (old & keep) | bits);
-    if (r.exchanged) { return; }
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b7[w], seen, (seen & keep) | bits);
     old = r.old_value;
+    if (r.exchanged) { break; }
   }
 }
 
@@ -119,9 +123,10 @@ fn store9(i: u32, v: bool) {
   let keep = ~(255u << s);
   var old = atomicLoad(&b9[w]);
   loop {
-    let r = atomicCompareExchangeWeak(&b9[w], old, (old & keep) | bits);
-    if (r.exchanged) { return; }
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b9[w], seen, (seen & keep) | bits);
     old = r.old_value;
+    if (r.exchanged) { break; }
   }
 }
 

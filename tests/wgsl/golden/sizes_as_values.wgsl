@@ -16,7 +16,7 @@ var<immediate> d: Dispatch;
 var<private> gid: vec3<u32>;
 
 fn h_div_u32(a: u32, b: u32) -> u32 {
-  return select(a / max(b, 1u), 0xffffffffu, b == 0u);
+  return select(a / max(b, 1u), ~0u, b == 0u);
 }
 
 fn h_rem_u32(a: u32, b: u32) -> u32 {

@@ -1,0 +1,326 @@
+struct Dispatch {
+  extent_x: u32,
+  extent_y: u32,
+  extent_z: u32,
+  row: u32,
+  base: u32,
+  zero: u32,
+  p0: u32,
+  p1: i32,
+  p2: u32,
+  p3: i32,
+  p4: u32,
+  p5: i32,
+  p6: u32,
+  p7: u32,
+  p7_high: u32,
+  p8: u32,
+  p8_high: u32,
+  p9: u32,
+  p10: f32,
+  p11: u32,
+  p11_high: u32,
+}
+var<immediate> d: Dispatch;
+
+@group(0) @binding(0) var<storage, read> b0: array<u32>;
+@group(0) @binding(1) var<storage, read_write> b1: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read> b2: array<u32>;
+@group(0) @binding(3) var<storage, read_write> b3: array<atomic<u32>>;
+@group(0) @binding(4) var<storage, read> b4: array<u32>;
+@group(0) @binding(5) var<storage, read_write> b5: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read> b6: array<u32>;
+@group(0) @binding(7) var<storage, read_write> b7: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read> b8: array<u32>;
+@group(0) @binding(9) var<storage, read_write> b9: array<atomic<u32>>;
+@group(0) @binding(10) var<storage, read> b10: array<i32>;
+@group(0) @binding(11) var<storage, read_write> b11: array<i32>;
+@group(0) @binding(12) var<storage, read> b12: array<u32>;
+@group(0) @binding(13) var<storage, read_write> b13: array<u32>;
+@group(0) @binding(14) var<storage, read> b14: array<i64>;
+@group(0) @binding(15) var<storage, read_write> b15: array<i64>;
+@group(0) @binding(16) var<storage, read> b16: array<u64>;
+@group(0) @binding(17) var<storage, read_write> b17: array<u64>;
+@group(0) @binding(18) var<storage, read> b18: array<u32>;
+@group(0) @binding(19) var<storage, read_write> b19: array<atomic<u32>>;
+@group(0) @binding(20) var<storage, read> b20: array<f32>;
+@group(0) @binding(21) var<storage, read_write> b21: array<f32>;
+@group(0) @binding(22) var<storage, read> b22: array<f64>;
+@group(0) @binding(23) var<storage, read_write> b23: array<f64>;
+var<private> gid: vec3<u32>;
+
+fn h_f16_bits(a: f32) -> u32 {
+  let bits = bitcast<u32>(a);
+  let sign = (bits >> 16u) & 0x8000u;
+  let m = bits & 0x7fffffffu;
+  if (m > 0x7f800000u) { return sign | 0x7e00u; }
+  if (m >= 0x477ff000u) { return sign | 0x7c00u; }
+  if (m >= 0x38800000u) {
+    return sign | ((m + 0xfffu + ((m >> 13u) & 1u) - 0x38000000u) >> 13u);
+  }
+  if (m < 0x33000000u) { return sign; }
+  let significand = (m & 0x7fffffu) | 0x800000u;
+  let shift = 126u - (m >> 23u);
+  let q = significand >> shift;
+  let rest = significand & ((1u << shift) - 1u);
+  let half = 1u << (shift - 1u);
+  return sign | (q + select(0u, 1u, rest > half || (rest == half && (q & 1u) == 1u)));
+}
+
+fn h_from_f16(bits: u32) -> f32 {
+  let sign = (bits & 0x8000u) << 16u;
+  let m = bits & 0x7fffu;
+  if (m >= 0x7c00u) { return bitcast<f32>(sign | 0x7f800000u | ((m & 0x3ffu) << 13u)); }
+  if (m >= 0x400u) { return bitcast<f32>(sign | ((m << 13u) + 0x38000000u)); }
+  // Subnormal: a multiple of 2^-24, normal in f32.
+  return bitcast<f32>(sign | bitcast<u32>(f32(m) * 5.9604644775390625e-8f));
+}
+
+fn load0(i: u32) -> bool {
+  if (i >= 8u) { return false; }
+  return ((b0[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u;
+}
+
+fn store1(i: u32, v: bool) {
+  if (i >= 8u) { return; }
+  let w = i / 4u;
+  let s = (i % 4u) * 8u;
+  let bits = (select(0u, 1u, v)) << s;
+  let keep = ~(255u << s);
+  var old = atomicLoad(&b1[w]);
+  loop {
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b1[w], seen, (seen & keep) | bits);
+    old = r.old_value;
+    if (r.exchanged) { break; }
+  }
+}
+
+fn load2(i: u32) -> i32 {
+  if (i >= 8u) { return 0i; }
+  return bitcast<i32>((b2[i / 4u] >> ((i % 4u) * 8u)) << 24u) >> 24u;
+}
+
+fn store3(i: u32, v: i32) {
+  if (i >= 8u) { return; }
+  let w = i / 4u;
+  let s = (i % 4u) * 8u;
+  let bits = (bitcast<u32>(v) & 255u) << s;
+  let keep = ~(255u << s);
+  var old = atomicLoad(&b3[w]);
+  loop {
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b3[w], seen, (seen & keep) | bits);
+    old = r.old_value;
+    if (r.exchanged) { break; }
+  }
+}
+
+fn load4(i: u32) -> u32 {
+  if (i >= 8u) { return 0u; }
+  return (b4[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+}
+
+fn store5(i: u32, v: u32) {
+  if (i >= 8u) { return; }
+  let w = i / 4u;
+  let s = (i % 4u) * 8u;
+  let bits = (v) << s;
+  let keep = ~(255u << s);
+  var old = atomicLoad(&b5[w]);
+  loop {
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b5[w], seen, (seen & keep) | bits);
+    old = r.old_value;
+    if (r.exchanged) { break; }
+  }
+}
+
+fn load6(i: u32) -> i32 {
+  if (i >= 8u) { return 0i; }
+  return bitcast<i32>((b6[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u;
+}
+
+fn store7(i: u32, v: i32) {
+  if (i >= 8u) { return; }
+  let w = i / 2u;
+  let s = (i % 2u) * 16u;
+  let bits = (bitcast<u32>(v) & 65535u) << s;
+  let keep = ~(65535u << s);
+  var old = atomicLoad(&b7[w]);
+  loop {
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b7[w], seen, (seen & keep) | bits);
+    old = r.old_value;
+    if (r.exchanged) { break; }
+  }
+}
+
+fn load8(i: u32) -> u32 {
+  if (i >= 8u) { return 0u; }
+  return (b8[i / 2u] >> ((i % 2u) * 16u)) & 65535u;
+}
+
+fn store9(i: u32, v: u32) {
+  if (i >= 8u) { return; }
+  let w = i / 2u;
+  let s = (i % 2u) * 16u;
+  let bits = (v) << s;
+  let keep = ~(65535u << s);
+  var old = atomicLoad(&b9[w]);
+  loop {
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b9[w], seen, (seen & keep) | bits);
+    old = r.old_value;
+    if (r.exchanged) { break; }
+  }
+}
+
+fn load10(i: u32) -> i32 {
+  if (i >= 8u) { return 0i; }
+  return b10[i];
+}
+
+fn store11(i: u32, v: i32) {
+  if (i >= 8u) { return; }
+  b11[i] = v;
+}
+
+fn load12(i: u32) -> u32 {
+  if (i >= 8u) { return 0u; }
+  return b12[i];
+}
+
+fn store13(i: u32, v: u32) {
+  if (i >= 8u) { return; }
+  b13[i] = v;
+}
+
+fn load14(i: u32) -> i64 {
+  if (i >= 8u) { return 0li; }
+  return b14[i];
+}
+
+fn store15(i: u32, v: i64) {
+  if (i >= 8u) { return; }
+  b15[i] = v;
+}
+
+fn load16(i: u32) -> u64 {
+  if (i >= 8u) { return 0lu; }
+  return b16[i];
+}
+
+fn store17(i: u32, v: u64) {
+  if (i >= 8u) { return; }
+  b17[i] = v;
+}
+
+fn load18(i: u32) -> f32 {
+  if (i >= 8u) { return 0.0f; }
+  return h_from_f16((b18[i / 2u] >> ((i % 2u) * 16u)) & 65535u);
+}
+
+fn store19(i: u32, v: f32) {
+  if (i >= 8u) { return; }
+  let w = i / 2u;
+  let s = (i % 2u) * 16u;
+  let bits = (h_f16_bits(v)) << s;
+  let keep = ~(65535u << s);
+  var old = atomicLoad(&b19[w]);
+  loop {
+    let seen = old;
+    let r = atomicCompareExchangeWeak(&b19[w], seen, (seen & keep) | bits);
+    old = r.old_value;
+    if (r.exchanged) { break; }
+  }
+}
+
+fn load20(i: u32) -> f32 {
+  if (i >= 8u) { return 0.0f; }
+  return b20[i];
+}
+
+fn store21(i: u32, v: f32) {
+  if (i >= 8u) { return; }
+  b21[i] = v;
+}
+
+fn load22(i: u32) -> f64 {
+  if (i >= 8u) { return 0.0lf; }
+  return b22[i];
+}
+
+fn store23(i: u32, v: f64) {
+  if (i >= 8u) { return; }
+  b23[i] = v;
+}
+
+@compute @workgroup_size(256, 1, 1)
+fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id) local: vec3<u32>, @builtin(local_invocation_index) local_index: u32) {
+  let wg = vec3<u32>(launched.x + launched.y * d.row, 0u, 0u);
+  let at = wg * vec3<u32>(256u, 1u, 1u) + local;
+  if (wg.x > (d.extent_x - 1u) / 256u) { return; }
+  if (at.x >= d.extent_x) { return; }
+  gid = at;
+  let v1 = load0(gid.x);
+  let v3 = (d.p0 != 0u) == v1;
+  let v4 = load0(gid.x);
+  let v5 = select(v4, (d.p0 != 0u), v3);
+  store1(gid.x, v5);
+  let v7 = load2(gid.x);
+  let v9 = d.p1 == v7;
+  let v10 = load2(gid.x);
+  let v11 = select(v10, d.p1, v9);
+  store3(gid.x, v11);
+  let v13 = load4(gid.x);
+  let v15 = d.p2 == v13;
+  let v16 = load4(gid.x);
+  let v17 = select(v16, d.p2, v15);
+  store5(gid.x, v17);
+  let v19 = load6(gid.x);
+  let v21 = d.p3 == v19;
+  let v22 = load6(gid.x);
+  let v23 = select(v22, d.p3, v21);
+  store7(gid.x, v23);
+  let v25 = load8(gid.x);
+  let v27 = d.p4 == v25;
+  let v28 = load8(gid.x);
+  let v29 = select(v28, d.p4, v27);
+  store9(gid.x, v29);
+  let v31 = load10(gid.x);
+  let v33 = d.p5 == v31;
+  let v34 = load10(gid.x);
+  let v35 = select(v34, d.p5, v33);
+  store11(gid.x, v35);
+  let v37 = load12(gid.x);
+  let v39 = d.p6 == v37;
+  let v40 = load12(gid.x);
+  let v41 = select(v40, d.p6, v39);
+  store13(gid.x, v41);
+  let v43 = load14(gid.x);
+  let v45 = bitcast<i64>(u64(d.p7) | (u64(d.p7_high) << 32u)) == v43;
+  let v46 = load14(gid.x);
+  let v47 = select(v46, bitcast<i64>(u64(d.p7) | (u64(d.p7_high) << 32u)), v45);
+  store15(gid.x, v47);
+  let v49 = load16(gid.x);
+  let v51 = (u64(d.p8) | (u64(d.p8_high) << 32u)) == v49;
+  let v52 = load16(gid.x);
+  let v53 = select(v52, (u64(d.p8) | (u64(d.p8_high) << 32u)), v51);
+  store17(gid.x, v53);
+  let v55 = load18(gid.x);
+  let v57 = h_from_f16(d.p9) == v55;
+  let v58 = load18(gid.x);
+  let v59 = select(v58, h_from_f16(d.p9), v57);
+  store19(gid.x, v59);
+  let v61 = load20(gid.x);
+  let v63 = d.p10 == v61;
+  let v64 = load20(gid.x);
+  let v65 = select(v64, d.p10, v63);
+  store21(gid.x, v65);
+  let v67 = load22(gid.x);
+  let v69 = bitcast<f64>(u64(d.p11) | (u64(d.p11_high) << 32u)) == v67;
+  let v70 = load22(gid.x);
+  let v71 = select(v70, bitcast<f64>(u64(d.p11) | (u64(d.p11_high) << 32u)), v69);
+  store23(gid.x, v71);
+}
