@@ -178,10 +178,12 @@ class TrapError(VyreError):
         self.chunk = chunk
         self.chunk_offset = chunk_offset
         where = f" at {source[0]}:{source[1]}" if source else ""
-        lane_text = str(lane[0]) if len(lane) == 1 else str(lane)
-        super().__init__(
-            f"program {program!r} trapped: {tag!r}, address {address}, lane {lane_text}{where}"
-        )
+        what = f"{tag!r}, address {address}, lane {_lane_text(lane)}"
+        super().__init__(f"program {program!r} trapped: {what}{where}")
+
+
+def _lane_text(lane: tuple[int, ...]) -> str:
+    return str(lane[0]) if len(lane) == 1 else str(lane)
 
 
 class RaceError(VyreError):
@@ -205,7 +207,39 @@ class RaceError(VyreError):
 
 
 class BoundsTrapError(TrapError, IndexError):
-    """A trap for an access outside a buffer (``CompileOptions(checks="trap")``)."""
+    """A trap for an access outside a buffer (``CompileOptions(checks="trap")``).
+
+    Attributes:
+        buffer: the buffer's name.
+        index: the index, also `address`.
+        length: number of elements of the buffer.
+    """
+
+    buffer: str = ""
+    index: int = 0
+    length: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        buffer: str,
+        index: int,
+        length: int,
+        lane: tuple[int, ...],
+        *,
+        source: SourceLocation | None = None,
+        program: str = "",
+    ) -> BoundsTrapError:
+        """The error of an access to an element that a buffer does not have."""
+        error = cls("out-of-bounds", index, lane, source=source, program=program)
+        error.buffer, error.index, error.length = buffer, index, length
+        where = f" at {source[0]}:{source[1]}" if source else ""
+        error.message = (
+            f"program {program!r} trapped: index {index} is out of bounds of buffer {buffer!r} "
+            f"with {length} elements, lane {_lane_text(lane)}{where}"
+        )
+        error.args = (error.message,)
+        return error
 
 
 class DivisionTrapError(TrapError, ZeroDivisionError):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from typing import Any
 
@@ -135,6 +138,22 @@ def test_compile_refuses_what_is_no_program(
 ) -> None:
     with pytest.raises(InputError, match=message):
         backend.compile(program, options)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+@pytest.mark.parametrize("what", ["backend", "device", "reference"])
+def test_what_holds_a_device_is_not_copied(
+    what: str, duplicate: Callable[[object], object], backend: WgpuBackend
+) -> None:
+    owner = {"backend": backend, "device": backend.device, "reference": get_backend("reference")}
+    with pytest.raises(TypeError, match="neither copied nor pickled"):
+        duplicate(owner[what])
+
+
+def test_a_numpy_integer_is_an_adapters_index(backend: WgpuBackend) -> None:
+    index = np.int64(backend.adapter_info.index)
+    with WgpuBackend(index) as own:  # type: ignore[arg-type]
+        assert own.adapter_info == backend.adapter_info
 
 
 def test_compile_refuses_what_are_no_options(backend: WgpuBackend) -> None:

@@ -38,14 +38,24 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"vyre-wgpu {vw.__version__}\n"
 
 
+COMMANDS = ["info", "doctor", "demo", "run", "wgsl", "programs", "completion"]
+
+
 def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
-    assert "demo" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"  {name}" not in out] == []
 
 
-def test_help_of_a_command_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--help"]) == 0
-    assert "examples:" in capsys.readouterr().out
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"examples:\n  vyre-wgpu {command}" in capsys.readouterr().out
+
+
+def test_the_guide_describes_every_command() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/command-line.md").read_text()
+    assert [name for name in COMMANDS if f"## `vyre-wgpu {name}`" not in guide] == []
 
 
 def test_no_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +74,20 @@ def test_no_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
         ["demo", "--chunk-bytes", "-1"],
         ["demo", "--chunk-bytes", "many"],
         ["demo", "--path"],
+        ["demo", "--png", "a.png", "--no-png"],
+        ["run"],
+        ["run", "saxpy", "--input", "x"],
+        ["run", "saxpy", "--input", "=x"],
+        ["run", "saxpy", "--output", "x="],
+        ["run", "saxpy", "--param", "a"],
+        ["run", "saxpy", "--extent", "-1"],
+        ["run", "saxpy", "--extent", "1,2,3,4"],
+        ["run", "saxpy", "--extent", "1,,2"],
+        ["run", "saxpy", "--max-iterations", "0"],
+        ["wgsl"],
+        ["wgsl", "saxpy", "--ir", "--device"],
+        ["completion"],
+        ["completion", "cmd"],
     ],
 )
 def test_wrong_usage_is_status_2_and_says_what(
@@ -89,6 +113,15 @@ def test_an_error_of_the_system_is_one_message(
     make_demo(monkeypatch, raises(OSError(28, "No space left on device")))
     assert main(["demo"]) == 1
     assert capsys.readouterr().err == "vyre-wgpu: error: [Errno 28] No space left on device\n"
+
+
+def test_memory_that_is_not_there_is_one_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_demo(monkeypatch, raises(MemoryError("Unable to allocate 9 TiB")))
+    assert main(["demo"]) == 1
+    expected = "vyre-wgpu: error: not enough memory. Unable to allocate 9 TiB\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_interrupt_is_status_130_and_one_line(

@@ -16,12 +16,25 @@ import numpy.typing as npt
 import pytest
 
 import vyre_wgpu as vw
-from vyre_wgpu.cli import demo, demo_job, main
+from vyre_wgpu.cli import demo, demo_checksums, demo_job, demo_keywords, demo_mandelbrot, main
 from vyre_wgpu.cli.corpus import FileStream
 from vyre_wgpu.cli.demo_job import first_non_ascii
+from vyre_wgpu.cli.demo_keywords import KEYWORDS, occurrences
 
 CHUNK = 4096
 Reply = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(autouse=True)
+def small_picture(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A picture that NumPy is quick to check, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("current")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(demo_mandelbrot, "WIDTH", 96)
+    monkeypatch.setattr(demo_mandelbrot, "HEIGHT", 64)
+    return folder
 
 
 def run_json(capsys: pytest.CaptureFixture[str], path: Path, *argv: str) -> tuple[int, Any]:
@@ -300,7 +313,7 @@ def test_progress_is_told_of_every_byte(tmp_path: Path) -> None:
 
 def run_process(path: Path, *argv: str, stdout: int = subprocess.PIPE) -> Reply:
     return subprocess.run(
-        [sys.executable, "-m", "vyre_wgpu", "demo", "--path", str(path), *argv],
+        [sys.executable, "-m", "vyre_wgpu", "demo", "--no-png", "--path", str(path), *argv],
         cwd=Path(__file__).parents[2],
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -338,6 +351,10 @@ def test_standard_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads(capsys.readouterr().out)
     assert report["agrees"] is True
     assert report["bytes"] > 1_000_000
+    assert report["crc32"]["files"] == report["files"]
+    assert report["crc32"]["bytes"] == report["bytes"]
+    assert len(report["keywords"]["counts"]) == 40
+    assert report["keywords"]["counts"]["def"] > 1000
 
 
 def test_arguments_have_the_documented_defaults() -> None:
@@ -345,3 +362,148 @@ def test_arguments_have_the_documented_defaults() -> None:
     demo.register(parser.add_subparsers())
     args = parser.parse_args(["demo"])
     assert (args.json, args.path, args.chunk_bytes, args.adapter) == (False, None, 1 << 20, None)
+    assert (args.png, args.no_png) == (None, False)
+
+
+# Checksums, keywords, picture
+
+
+@pytest.mark.gpu
+def test_a_checksum_that_differs_fails_and_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo_checksums, "reference_crc32", lambda chunk, crc: crc ^ len(chunk))
+    write(tmp_path, a=b"", b=b"abc")
+    status, report = run_json(capsys, tmp_path)
+    assert status == 1
+    assert report["differences"] == [
+        f"CRC-32 of {tmp_path / 'b.py'}: 352441c2 on the device, 00000003 expected"
+    ]
+
+
+@pytest.mark.gpu
+def test_checksums_of_files_larger_than_a_chunk_are_combined(tmp_path: Path) -> None:
+    write(tmp_path, a=random.Random(3).randbytes(3 * CHUNK + 5), b=b"", c=b"x")
+    (tmp_path / "d.py").symlink_to(tmp_path / "gone")
+    done: list[int] = []
+    report = demo_checksums.check_files(
+        vw.get_backend("wgpu"), sorted(tmp_path.iterdir()), CHUNK, done.append
+    )
+    assert (report.files, report.dispatches, report.differences) == (3, 5, ())
+    assert sum(done) == report.total_bytes == 3 * CHUNK + 6
+
+
+def test_there_are_forty_different_keywords() -> None:
+    assert len(set(KEYWORDS)) == len(KEYWORDS) == 40
+
+
+@pytest.mark.parametrize(
+    ("text", "keyword", "first", "count"),
+    [
+        (b"elselse else", b"else", 0, 3),
+        (b"elselse else", b"else", 1, 2),
+        (b"aaaa", b"aa", 0, 3),
+        (b"in int print", b"in", 0, 3),
+        (b"", b"in", 0, 0),
+    ],
+)
+def test_python_counts_overlapping_occurrences(
+    text: bytes, keyword: bytes, first: int, count: int
+) -> None:
+    assert occurrences(text, keyword, first) == count
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("chunk_bytes", [1, 3, 8, 1000])
+def test_keywords_across_chunks_and_files_are_counted_once(
+    tmp_path: Path, chunk_bytes: int
+) -> None:
+    text = b"elselse import int nonlocal classert" * 2
+    write(tmp_path, a=text[:11], b=text[11:])
+    stream = FileStream(tuple(sorted(tmp_path.iterdir())), chunk_bytes)
+    report = demo_keywords.count_in_stream(vw.get_backend("wgpu"), stream)
+    assert report.differences == ()
+    assert report.counts == tuple(occurrences(text, keyword) for keyword in KEYWORDS)
+
+
+@pytest.mark.gpu
+def test_a_keyword_count_that_differs_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo_keywords, "occurrences", lambda *_: 1)
+    write(tmp_path, a=b"".join(KEYWORDS) + b" def")
+    status, report = run_json(capsys, tmp_path)
+    assert status == 1
+    assert "occurrences of 'def': 2 on the device, 1 expected" in report["differences"]
+
+
+@pytest.mark.gpu
+def test_the_picture_is_written_where_asked(
+    tmp_path: Path, small_picture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = pytest.importorskip("PIL.Image")
+    write(tmp_path, a=b"abc")
+    status, report = run_json(capsys, tmp_path, "--png", "set.png")
+    assert (status, report["mandelbrot"]["png"]) == (0, "set.png")
+    with image.open(small_picture / "set.png") as picture:
+        assert (picture.format, picture.size) == ("PNG", (96, 64))
+        assert picture.getpixel((72, 32)) == (0, 0, 0)  # 0, the middle of the set
+        assert picture.getpixel((0, 0)) != (0, 0, 0)
+    assert [p.name for p in small_picture.iterdir()] == ["set.png"]
+
+
+@pytest.mark.gpu
+def test_the_picture_has_a_default_name_and_can_be_left_out(
+    tmp_path: Path, small_picture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("PIL.Image")
+    write(tmp_path, a=b"abc")
+    assert run_json(capsys, tmp_path, "--no-png")[1]["mandelbrot"]["png"] is None
+    assert list(small_picture.iterdir()) == []
+    assert main(["demo", "--path", str(tmp_path)]) == 0
+    assert "vyre-wgpu-mandelbrot.png" in capsys.readouterr().out
+    assert (small_picture / "vyre-wgpu-mandelbrot.png").is_file()
+
+
+def test_a_picture_in_a_missing_folder_is_refused_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["demo", "--png", "no/such/set.png"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "the picture, file no/such/set.png: there is no folder" in captured.err
+
+
+@pytest.mark.gpu
+def test_without_pillow_the_rest_runs_and_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    write(tmp_path, a=b"abc")
+    assert main(["demo", "--path", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert 'pillow is not installed: pip install "vyre-wgpu[cli]"' in out
+    assert "agrees" in out
+    assert main(["demo", "--path", str(tmp_path), "--png", "set.png", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["agrees"] is True
+    assert "error: no picture: the package pillow" in captured.err
+
+
+@pytest.mark.gpu
+def test_a_picture_that_differs_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = demo_mandelbrot.reference_iterations
+
+    def wrong(dtype: type[np.floating[Any]]) -> npt.NDArray[np.uint32]:
+        iterations = right(dtype)
+        iterations[:3, :3] = 77
+        return iterations
+
+    monkeypatch.setattr(demo_mandelbrot, "reference_iterations", wrong)
+    write(tmp_path, a=b"abc")
+    status, report = run_json(capsys, tmp_path)
+    assert status == 1
+    assert report["differences"][0].startswith("Mandelbrot set: 4 points differ from NumPy")
+    assert report["mandelbrot"]["other_points"] == 9

@@ -344,3 +344,129 @@ def test_ir_imports_no_gpu_library() -> None:
         "assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", [5, None, b"x", ["x"]])
+def test_names_are_text(name: Any) -> None:
+    """Another type is refused where it is given."""
+    b, x, _, i = fresh()
+    for declare in (
+        lambda: vw.ProgramBuilder(name),
+        lambda: b.param(name, vw.u32),
+        lambda: b.read(name, vw.u32),
+        lambda: b.let(name, x[i]),
+        lambda: b.var(name, vw.u32),
+        lambda: b.for_range(3, name=name),
+        lambda: b.trap(name),
+    ):
+        with pytest.raises(TypeError, match=r"is a str, not "):
+            declare()
+    program = b.build()
+    assert program.params == ()
+    assert len(program.buffers) == 2
+
+
+@pytest.mark.parametrize("size", [1.5, None, True, "64", (8, True), (8, 8.0), (), (1, 1, 1, 1)])
+def test_a_workgroup_size_is_ints(size: Any) -> None:
+    """One to three of them."""
+    with pytest.raises(TypeError, match="workgroup_size is an int or up to three ints, not"):
+        vw.ProgramBuilder("p", workgroup_size=size)
+
+
+def test_numpy_integers_are_integers() -> None:
+    """Wherever the builder takes an int, with the same program."""
+
+    def program(n: Any, one: Any, two: Any) -> vw.Program:
+        b = vw.ProgramBuilder("ints", workgroup_size=(n, one))
+        x = b.read("x", vw.f32, count=n)
+        y = b.output("y", vw.f32, count=n)
+        b.private("p", vw.u32, n)
+        b.extent(n, one)
+        i = b.global_id(one)
+        with b.for_range(n, step=two):
+            y[i] = x[n] ** two
+        return b.build()
+
+    assert program(8, 1, 2) == program(np.int64(8), np.uint8(1), np.int32(2))
+
+
+@pytest.mark.parametrize("axis", [1.0, True, None, "0"])
+def test_an_axis_is_an_integer(axis: Any) -> None:
+    """Of another type it is a TypeError, out of range a ValueError."""
+    b = vw.ProgramBuilder()
+    for ids in (b.global_id, b.local_id, b.workgroup_id, b.num_workgroups):
+        with pytest.raises(TypeError, match="axis is 0, 1 or 2"):
+            ids(axis)
+        with pytest.raises(ValueError, match="axis is 0, 1 or 2, not 3"):
+            ids(3)
+
+
+def test_a_block_is_for_one_with_statement() -> None:
+    """Used twice, or after other statements, it would hold other statements than it seems to."""
+    b, x, y, i = fresh()
+    again = b.if_(x[i] > 0.0)
+    with again:
+        y[i] = 1.0
+    with pytest.raises(TypeError, match=r"used already.*with b\.if_"), again:
+        pass
+    assert b.build()
+    for opened, written in (
+        (b.for_range(3), r"with b\.for_range"),
+        (b.while_(lambda: x[i] > 0.0), r"with b\.while_"),
+        (b.if_(x[i] > 0.0), r"with b\.if_"),
+    ):
+        y[i] = 2.0
+        with pytest.raises(TypeError, match=rf"before other statements.*{written}"), opened:
+            pass
+    with pytest.raises(vw.ValidationError, match="E102"):
+        b.build()
+
+
+@pytest.mark.parametrize(
+    ("write", "message", "fix"),
+    [
+        (lambda b, x, y, i: y[1.5], "1.5 is not representable in u32", "that a u32 holds"),
+        (lambda b, x, y, i: y[-(2**40)], "in i32", "index with an integer that an i32 holds"),
+        (lambda b, x, y, i: b.for_range(0, 10, -1), "-1 is not", "dtype=vw.i32"),
+        (lambda b, x, y, i: b.for_range(0, 1.5), "1.5 is not", "bounds and a step that a u32"),
+        (lambda b, x, y, i: b.var("v", vw.i32).set(0.5), "0.5", "a number that an i32 holds"),
+        (lambda b, x, y, i: b.var("v", vw.u8, 300), "300", "a number that a u8 holds"),
+        (lambda b, x, y, i: y.__setitem__(i, True), "True is a bool, not f32", "that an f32"),
+        (lambda b, x, y, i: b.if_(1), "1 is not a bool", "value != 0, or True or False"),
+        (lambda b, x, y, i: x[i] + 1e39, "1e+39", "an f32 literal, or cast the other operand"),
+    ],
+    ids=range(9),
+)
+def test_the_advice_about_a_literal_fits_its_place(write: Any, message: str, fix: str) -> None:
+    """There is another operand to cast only beside an operator."""
+    b, x, y, i = fresh()
+    block = write(b, x, y, i)
+    if hasattr(block, "__enter__"):
+        with block:
+            pass
+    with pytest.raises(vw.ValidationError) as caught:
+        b.build()
+    (problem,) = caught.value.problems  # and none that follows from it
+    assert problem.code == "E202"
+    assert message in problem.message
+    assert fix in problem.fix
+
+
+def test_a_step_of_another_builder_is_one_problem() -> None:
+    """What stands in its place breaks no rule."""
+    _, other, _, j = fresh()
+    b, *_ = fresh()
+    with b.for_range(vw.i32(0), 9, other[j].cast(vw.i32)):
+        pass
+    with pytest.raises(vw.ValidationError) as caught:
+        b.build()
+    assert caught.value.codes == ("E301",)
+
+
+def test_a_step_of_zero_in_an_unnamed_loop() -> None:
+    """The message does without the name."""
+    b, *_ = fresh()
+    with b.for_range(0, 9, 0):
+        pass
+    with pytest.raises(vw.ValidationError, match="the step of a loop is 0"):
+        b.build()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import vyre_wgpu as vw
+from vyre_wgpu.backends import Backend
 from vyre_wgpu.backends.wgpu import WgpuBackend
 
 pytestmark = pytest.mark.gpu
@@ -50,6 +54,51 @@ def test_upload_and_download(backend: WgpuBackend) -> None:
         backend.upload(np.array(["a"]))
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0], dtype=np.uint32), "masked array"),
+        ([[1], [1, 2]], "NumPy makes no array"),
+        (np.array(["a"], np.dtypes.StringDType()), "no place on a device"),
+        (None, "no place on a device"),
+        (np.zeros(2, np.complex64), "no place on a device"),
+    ],
+    ids=str,
+)
+def test_what_is_no_array_of_elements_is_not_uploaded(
+    value: Any, message: str, backend: WgpuBackend
+) -> None:
+    """Neither into a new buffer nor into an old one."""
+    with pytest.raises(vw.InputError, match=message):
+        backend.upload(value)
+    with backend.upload(np.arange(3, dtype=np.uint32)) as buffer:
+        with pytest.raises(vw.InputError):
+            buffer.upload(value)
+        assert buffer.download().tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_device_buffer_has_one_owner(
+    duplicate: Callable[[object], object], backend: WgpuBackend
+) -> None:
+    """A second object would give the memory back a second time, to others who hold it."""
+    with backend.upload(X) as buffer:
+        # A shallow copy of what refers to a buffer is another reference, no other owner.
+        for what in (buffer,) if duplicate is copy.copy else (buffer, vw.Indirect(buffer)):
+            with pytest.raises(TypeError, match="device buffer is neither copied nor pickled"):
+                duplicate(what)
+        np.testing.assert_array_equal(buffer.download(), X)
+
+
+def test_aliases_go_by_the_memory(backend: WgpuBackend) -> None:
+    """Two objects that stand for one buffer are one buffer."""
+    pipe = backend.compile(double())
+    with backend.upload(X) as x:
+        twin = vw.DeviceBuffer(x._keeper, x.pooled(), x.dtype, x.shape)
+        with pytest.raises(vw.InputError, match="'x' and 'y'"):
+            pipe.dispatch([x], out={"y": twin})
+
+
 def test_inputs_and_chaining_without_readback(backend: WgpuBackend) -> None:
     """The result of one dispatch is the input of the next."""
     pipe = backend.compile(double())
@@ -76,6 +125,17 @@ def test_read_write_in_place(backend: WgpuBackend) -> None:
     with copy:
         np.testing.assert_array_equal(copy.download(), host + 1)
         np.testing.assert_array_equal(host, np.arange(5))
+
+
+def test_an_array_cannot_take_the_result_of_a_resident(backend: WgpuBackend) -> None:
+    """Which is the device buffer itself."""
+    pipe = backend.compile(add_one())
+    with backend.upload(np.arange(5, dtype=np.int32)) as x:
+        for place in (np.zeros(5, np.int32), np.zeros(0, np.int32), vw.DEVICE):
+            with pytest.raises(vw.InputError, match="'x', whose input is a device buffer"):
+                pipe.dispatch([x], out={"x": place})
+        assert pipe.dispatch([x], out={"x": x}) == [x]
+        assert x.download().tolist() == [1, 2, 3, 4, 5]
 
 
 def test_destinations(backend: WgpuBackend) -> None:
@@ -228,7 +288,34 @@ def test_an_indirect_grid_above_the_limit_is_an_error(backend: WgpuBackend) -> N
     assert pipe.dispatch([])[0][0] == 1
 
 
-@pytest.mark.parametrize("offset", [-4, 2, 8, 1 << 40, 1.0])
+@pytest.mark.parametrize("words", [np.ones(3, np.uint32), 5, None, [1, 1, 1]], ids=repr)
+def test_an_indirect_grid_is_a_device_buffer(words: Any, any_backend: Backend) -> None:
+    """Nothing else has its words on the device."""
+    pipe = any_backend.compile(count_lanes())
+    with pytest.raises(vw.InputError, match=r"indirect grid is .*, not a device buffer.*Fix:"):
+        pipe.dispatch([], config=vw.DispatchConfig(grid=vw.Indirect(words)))
+
+
+def test_an_indirect_grid_is_of_u32(backend: WgpuBackend) -> None:
+    """As the driver reads it."""
+    pipe = backend.compile(count_lanes())
+    with (
+        backend.upload(np.ones(3, np.int32)) as grid,
+        pytest.raises(vw.InputError, match="of int32, not of u32"),
+    ):
+        pipe.dispatch([], config=vw.DispatchConfig(grid=vw.Indirect(grid)))
+
+
+def test_the_offset_may_be_a_numpy_integer(backend: WgpuBackend) -> None:
+    """As any integer may."""
+    pipe = backend.compile(count_lanes())
+    with backend.upload(np.array([9, 2, 1, 1], np.uint32)) as grid:
+        for offset in (np.int64(4), np.uint8(4)):
+            config = vw.DispatchConfig(grid=vw.Indirect(grid, offset))  # type: ignore[arg-type]
+            assert pipe.dispatch([], config=config)[0].tolist() == [128, 127, 2]
+
+
+@pytest.mark.parametrize("offset", [-4, 2, 8, 1 << 40, 1.0, None, False, np.zeros(2, int)])
 def test_offsets_outside_the_buffer(offset: Any, backend: WgpuBackend) -> None:
     """The three words must lie inside."""
     pipe = backend.compile(count_lanes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,9 +29,9 @@ def test_calls_build_equal_programs_and_bytes_per_lane_makes_another() -> None:
     assert programs.crc32() != programs.crc32(bytes_per_lane=128)
 
 
-@pytest.mark.parametrize("bytes_per_lane", [0, -4, 2, 12, 32_768])
-def test_bytes_per_lane_out_of_range_is_refused(bytes_per_lane: int) -> None:
-    with pytest.raises(ValueError, match=str(bytes_per_lane)):
+@pytest.mark.parametrize("bytes_per_lane", [0, -4, 2, 12, 32_768, 8.5, None, "8"])
+def test_bytes_per_lane_out_of_range_is_refused(bytes_per_lane: Any) -> None:
+    with pytest.raises(vw.InputError, match=str(bytes_per_lane)):
         programs.crc32(bytes_per_lane=bytes_per_lane)
 
 
@@ -106,10 +107,19 @@ def test_combine_moves_by_lengths_beyond_memory() -> None:
     assert programs.crc32_combine(crc, behind, (1 << 33) + 5) == at_once
 
 
-@pytest.mark.parametrize("arguments", [(-1, 0, 0), (0, 1 << 32, 0), (0, 0, -1)])
-def test_combine_refuses_what_is_no_crc_or_length(arguments: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match=r"CRC-32|length"):
+@pytest.mark.parametrize(
+    "arguments",
+    [(-1, 0, 0), (0, 1 << 32, 0), (0, 0, -1), (1, 2, 1.5), (1.0, 2, 1), (None, 2, 1), (True, 2, 1)],
+)
+def test_combine_refuses_what_is_no_crc_or_length(arguments: tuple[Any, Any, Any]) -> None:
+    with pytest.raises(vw.InputError, match=r"(CRC-32|length).*Fix:"):
         programs.crc32_combine(*arguments)
+
+
+def test_combine_takes_numpy_integers() -> None:
+    first, second = zlib.crc32(b"one"), zlib.crc32(b"two")
+    combined = programs.crc32_combine(np.uint32(first), np.uint32(second), np.int64(3))
+    assert combined == zlib.crc32(b"onetwo")
 
 
 @pytest.mark.gpu

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +60,16 @@ def test_predicate_that_is_no_function_is_refused() -> None:
 def test_predicate_that_does_not_fit_the_type_is_reported() -> None:
     with pytest.raises(vw.ValidationError, match="300"):
         programs.first_of(lambda byte: byte == 300)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [None, 5, [0], np.zeros(3), np.zeros(1), np.zeros(2, np.uint32), np.zeros(0, np.uint32)],
+    ids=repr,
+)
+def test_first_index_takes_what_the_program_gives(found: Any) -> None:
+    with pytest.raises(vw.InputError, match="not one element of u32"):
+        programs.first_index(found)
 
 
 @pytest.mark.gpu
@@ -132,3 +143,10 @@ def test_pipelines_stay_usable_after_the_trap() -> None:
             pipe.dispatch([np.array([0xFFFF_FFFF - address], np.uint32)])
         assert pipe.dispatch([np.zeros(1, np.uint32)]) == []
     assert find(np.array([1, 2, 200], np.uint8)) == 2
+
+
+def test_a_masked_chunk_is_refused() -> None:
+    chunk = np.ma.array([1, 200], mask=[0, 1], dtype=np.uint8)
+    for read in (programs.base64_decode, lambda x: programs.crc32_of_chunks([x])):
+        with pytest.raises(vw.InputError, match="masked array"):
+            read(chunk)

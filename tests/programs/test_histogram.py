@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -27,9 +29,9 @@ def test_calls_build_equal_programs_and_bytes_per_lane_makes_another() -> None:
     assert programs.byte_histogram() != programs.byte_histogram(bytes_per_lane=16)
 
 
-@pytest.mark.parametrize("bytes_per_lane", [0, -1, 16_385])
-def test_bytes_per_lane_out_of_range_is_refused(bytes_per_lane: int) -> None:
-    with pytest.raises(ValueError, match=str(bytes_per_lane)):
+@pytest.mark.parametrize("bytes_per_lane", [0, -1, 16_385, 1.5, None, "8"])
+def test_bytes_per_lane_out_of_range_is_refused(bytes_per_lane: Any) -> None:
+    with pytest.raises(vw.InputError, match=str(bytes_per_lane)):
         programs.byte_histogram(bytes_per_lane=bytes_per_lane)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,9 +54,9 @@ def test_calls_build_equal_programs_and_bytes_per_lane_makes_another() -> None:
     assert programs.keyword_counts() != programs.keyword_counts(bytes_per_lane=128)
 
 
-@pytest.mark.parametrize("bytes_per_lane", [0, -1, 16_385])
-def test_bytes_per_lane_out_of_range_is_refused(bytes_per_lane: int) -> None:
-    with pytest.raises(ValueError, match=str(bytes_per_lane)):
+@pytest.mark.parametrize("bytes_per_lane", [0, -1, 16_385, 1.5, None, "8"])
+def test_bytes_per_lane_out_of_range_is_refused(bytes_per_lane: Any) -> None:
+    with pytest.raises(vw.InputError, match=str(bytes_per_lane)):
         programs.keyword_counts(bytes_per_lane=bytes_per_lane)
 
 

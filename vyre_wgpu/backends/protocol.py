@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from ..ir.program import Program
 from ..pipeline.arguments import Inputs, Params
 from ..pipeline.config import DispatchConfig
-from ..pipeline.host import Array
+from ..pipeline.results import Out
 from ..runtime.info import AdapterInfo
 from ..wgsl.options import CompileOptions
 
@@ -70,20 +70,25 @@ class CompiledPipeline(Protocol):
         inputs: Inputs,
         params: Params | None = None,
         *,
+        out: Out | None = None,
         config: DispatchConfig | None = None,
-    ) -> list[Array]:
-        """Runs the program once and waits for its results."""
+    ) -> list[Any]:
+        """Runs the program once and waits for its results.
+
+        ``out`` takes arrays and ``vw.SKIP`` everywhere, and what lives on a device where there is
+        one.
+        """
         ...
 
-    def __call__(self, *arrays: object, **params: object) -> list[Array]:
+    def __call__(self, /, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""
         ...
 
-    def fn(self, *arrays: object, **params: object) -> Any:
+    def fn(self, /, *arrays: object, **params: object) -> Any:
         """`dispatch` that gives the array for one result, else a tuple."""
         ...
 
-    def push_chunk(self, data: object, params: Params | None = None) -> list[Array]:
+    def push_chunk(self, data: object, params: Params | None = None) -> list[Any]:
         """`dispatch` of a program with a single host input."""
         ...
 

@@ -9,17 +9,18 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from ..buffer.arrays import Array
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import DeviceLostError, InputError, RaceError, UnsupportedFeatureError
+from ..ir.observes import observes_workgroup
 from ..ir.program import Program
 from ..pipeline.arguments import Binder, BoundCall, Inputs, Params
 from ..pipeline.config import Destination, DispatchConfig
 from ..pipeline.counters import Counters
-from ..pipeline.host import Array
 from ..pipeline.results import Out, check_destinations
 from ..reference import Arguments, Outcome, Race, Rules, Trap, UnwrittenRead, execute, plan_program
 from ..runtime.info import AdapterInfo
@@ -126,11 +127,11 @@ class ReferencePipeline:
         results = zip(self._results(call, outcome), places, strict=True)
         return [_delivered(result, place) for result, place in results]
 
-    def __call__(self, *arrays: object, **params: object) -> list[Any]:
+    def __call__(self, /, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""
         return self.dispatch(arrays, params)
 
-    def fn(self, *arrays: object, **params: object) -> Any:
+    def fn(self, /, *arrays: object, **params: object) -> Any:
         """`dispatch` as a plain function: the array itself for one result, else a tuple."""
         results = self.dispatch(arrays, params)
         return results[0] if len(results) == 1 else tuple(results)
@@ -254,16 +255,21 @@ class ReferenceBackend:
         max_iterations: int = 10_000_000,
         lanes_at_once: int = 1 << 16,
     ) -> None:
-        if subgroup_size not in (1, 2, 4, 8, 16, 32, 64, 128):
+        lanes = _integer(subgroup_size)
+        if lanes not in (1, 2, 4, 8, 16, 32, 64, 128):
             raise InputError(
                 f"subgroup_size is {subgroup_size!r}", fix="give a power of two from 1 to 128"
             )
-        if seed is not None and seed < 0:
+        start = None if seed is None else _integer(seed, 0)
+        if seed is not None and start is None:
             raise InputError(f"seed is {seed!r}", fix="give an int of 0 or more, or None")
-        for name, value in (("max_iterations", max_iterations), ("lanes_at_once", lanes_at_once)):
-            if value < 1:
+        most = {"max_iterations": max_iterations, "lanes_at_once": lanes_at_once}
+        for name, value in most.items():
+            if _integer(value, 1) is None:
                 raise InputError(f"{name} is {value!r}", fix="give an int of 1 or more")
-        self._rules = Rules(subgroup_size, seed, detect_races, max_iterations, lanes_at_once)
+        self._rules = Rules(
+            lanes, start, bool(detect_races), int(max_iterations), int(lanes_at_once)
+        )
         self._counters = Counters()
         self._closed = False
 
@@ -284,6 +290,7 @@ class ReferenceBackend:
 
         Raises:
             InputError: an argument of a wrong type.
+            UnsupportedFeatureError: another workgroup size for a program that can observe its own.
             DeviceLostError: the backend is closed.
         """
         if not isinstance(program, Program):
@@ -296,6 +303,17 @@ class ReferenceBackend:
                 f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
             )
         self._check()
+        if options.checks == "trap":
+            raise UnsupportedFeatureError(
+                'checks="trap" is not done by the reference backend of this release',
+                fix='compile for the wgpu backend, or with checks="total"',
+            )
+        if options.workgroup_size is not None and observes_workgroup(program):
+            raise UnsupportedFeatureError(
+                f"program {program.name!r} depends on its workgroup size "
+                f"{program.workgroup_size}, which CompileOptions would replace",
+                fix="build the program with the workgroup size you want",
+            )
         return ReferencePipeline(program, options, self._rules, self._counters, self._check)
 
     def stats(self) -> BackendStats:
@@ -318,12 +336,25 @@ class ReferenceBackend:
     ) -> None:
         self.close()
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a backend is neither copied nor pickled: open another one with the same arguments; "
+            "pipelines and programs pickle"
+        )
+
     def __repr__(self) -> str:
         return f"<ReferenceBackend{', closed' if self._closed else ''}>"
 
     def _check(self) -> None:
         if self._closed:
             raise DeviceLostError("the backend is closed", fix="open a new ReferenceBackend")
+
+
+def _integer(value: object, least: int = 0) -> int | None:
+    """A Python or NumPy integer of at least so much as an int; None for anything else."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        return None
+    return int(value)
 
 
 def _no_device(what: str) -> UnsupportedFeatureError:

@@ -57,6 +57,10 @@ class Registry:
         self._registered: dict[str, Factory] = {}
         self._shared: dict[tuple[str, int], Backend] = {}
 
+    def forget_lock(self) -> None:
+        """Takes a new lock: in a forked child a thread that does not exist may hold the old one."""
+        self._lock = threading.RLock()
+
     def register(self, name: str, factory: Factory) -> None:
         """Adds a backend for this process.
 
@@ -144,6 +148,8 @@ class Registry:
 
 
 _registry = Registry()
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_registry.forget_lock)
 
 
 def get_backend(name: str | None = None) -> Backend:

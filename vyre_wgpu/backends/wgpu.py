@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import settings
+from ..buffer.arrays import as_elements, is_of
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.program import Program
@@ -102,13 +103,13 @@ class WgpuBackend:
             array: anything `numpy.asarray` takes, of an element type of the IR, in any byte order.
 
         Raises:
-            InputError: its element type is none of the IR's.
+            InputError: its element type is none of the IR's, it is masked, or no array at all.
             LimitError: it exceeds what the device binds, or the device is out of memory.
             DeviceLostError: the backend is closed.
         """
-        given = np.asarray(array)
-        dtype = given.dtype.newbyteorder("=")
-        if not any(dtype == known.numpy for known in ALL_DTYPES):
+        given = as_elements(array, "what is uploaded")
+        dtype = next((d.numpy for d in ALL_DTYPES if is_of(given, d.numpy)), None)
+        if dtype is None:
             raise InputError(
                 f"an array of {given.dtype} has no place on a device",
                 fix="convert it to bool, an integer or a float type of 8 to 64 bits",
@@ -163,6 +164,12 @@ class WgpuBackend:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a backend is neither copied nor pickled, for its device belongs to this process: open "
+            "another one where it is needed; pipelines and programs pickle"
+        )
 
     def __repr__(self) -> str:
         state = ", closed" if self.closed else ""

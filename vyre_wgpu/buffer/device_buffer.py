@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import DeviceLostError, InputError
+from .arrays import as_elements, is_of
 from .pool import PooledBuffer
 
 __all__ = ["DeviceBuffer", "Keeper"]
@@ -92,11 +93,11 @@ class DeviceBuffer:
             array: as many elements, of the same type; taken in C order.
 
         Raises:
-            InputError: another type or number of elements.
+            InputError: another type or number of elements, a masked array, or no array at all.
             DeviceLostError: it, or its backend, is closed.
         """
-        given = np.asarray(array)
-        if given.dtype.newbyteorder("=") != self.dtype or given.size != self.size:
+        given = as_elements(array, "the content of the device buffer")
+        if not is_of(given, self.dtype) or given.size != self.size:
             raise InputError(
                 f"the device buffer holds {self.size} elements of {self.dtype}, not {given.size} "
                 f"of {given.dtype}",
@@ -134,6 +135,13 @@ class DeviceBuffer:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        # Two objects that own one piece of memory would free it twice.
+        raise TypeError(
+            "a device buffer is neither copied nor pickled: download() gives its content, and "
+            "backend.upload(array) another buffer"
+        )
 
     def __len__(self) -> int:
         if not self.shape:

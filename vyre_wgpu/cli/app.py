@@ -14,12 +14,21 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import VyreError
-from . import demo
+from . import completion, demo, doctor, info, run, shipped, wgsl
+from .output import PROGRAM, complain
 
-__all__ = ["main"]
+__all__ = ["main", "make_root_parser"]
 
-PROGRAM = "vyre-wgpu"
-COMMANDS = (demo,)
+COMMANDS = (info, doctor, demo, run, wgsl, shipped, completion)
+
+_EPILOG = """\
+examples:
+  vyre-wgpu info                          the adapters of this machine, and which one is used
+  vyre-wgpu doctor                        does everything work here?
+  vyre-wgpu run --help                    how to run a program on files
+
+"vyre-wgpu COMMAND --help" has the options and examples of a command.
+"""
 
 FAILED = 1
 INTERRUPTED = 130
@@ -35,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     usage. 130: interrupted. 141: standard output was closed early. User mistakes give no traceback.
 
     Args:
-        argv: the arguments without the program's name; those of the process if None.
+        argv: the arguments without the program's name. None takes those of the process, which is
+            then the command line's own.
     """
     try:
         _escape_what_cannot_be_encoded()
@@ -47,18 +57,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except VyreError as error:
         return _fail(str(error))
     except KeyboardInterrupt:
-        _complain("interrupted")
+        complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes once more at exit, which must not meet the closed pipe.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        _abandon_output()
         return PIPE_CLOSED
     except OSError as error:
         return _fail(str(error))
+    except MemoryError as error:
+        return _fail(f"not enough memory. {error}".rstrip(". "))
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    parser = _parser()
+    parser = make_root_parser()
     try:
         args = parser.parse_args(argv)
     except SystemExit as leaving:  # --help, or wrong usage that argparse has already explained
@@ -69,14 +80,18 @@ def _run(argv: Sequence[str] | None) -> int:
     if args.run is None:
         parser.print_help(sys.stderr)
         return 2
+    args.own_process = argv is None
     status: int = args.run(args)
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_root_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Portable GPU compute: look at, check and run GPU programs.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     parser.set_defaults(run=None)
@@ -84,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.register(commands)
     return parser
+
+
+def _abandon_output() -> None:
+    """The interpreter flushes once more at exit, which must not meet the same closed pipe."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _escape_what_cannot_be_encoded() -> None:
@@ -94,10 +114,5 @@ def _escape_what_cannot_be_encoded() -> None:
 
 
 def _fail(message: str) -> int:
-    _complain(f"error: {message}")
+    complain(f"error: {message}")
     return FAILED
-
-
-def _complain(message: str) -> None:
-    if sys.stderr is not None:  # print would take None for standard output
-        print(f"{PROGRAM}: {message}", file=sys.stderr)

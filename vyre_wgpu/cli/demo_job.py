@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,11 @@ import vyre_wgpu as vw
 from .. import programs
 from ..backends import Backend, CompiledPipeline
 from .corpus import FileStream, Unreadable
+from .differences import Counts, Differences
 
 __all__ = ["CountReport", "TrapReport", "count_bytes", "first_non_ascii", "trap_at_first_non_ascii"]
 
-_MOST_DIFFERENCES = 5
 _TAG = "byte is not ASCII"
-
-Counts = npt.NDArray[np.int64]
 
 
 def reference_counts(data: npt.NDArray[np.uint8]) -> Counts:
@@ -90,7 +88,7 @@ def count_bytes(
     total = np.zeros(256, np.int64)
     expected_total = np.zeros(256, np.int64)
     times: list[float] = []
-    differences = _Differences()
+    differences = Differences()
     modules_at_first = 0
     first_bytes = 0
     pipe: CompiledPipeline | None = None
@@ -161,7 +159,7 @@ def trap_at_first_non_ascii(backend: Backend, stream: FileStream) -> TrapReport:
         backend: where to run.
         stream: the files, not yet read.
     """
-    differences = _Differences()
+    differences = Differences()
     expected = first_non_ascii(stream.paths)
     finder = vw.compile(
         programs.first_of(lambda byte: byte >= 0x80, name="first_non_ascii"), backend=backend
@@ -237,42 +235,3 @@ def first_non_ascii(paths: Iterable[Path]) -> tuple[Path, int, int] | None:
         except OSError:
             continue  # the stream names it
     return None
-
-
-class _Differences:
-    """Sentences about checks that failed."""
-
-    def __init__(self) -> None:
-        self._found: list[str] = []
-        self._more = 0
-
-    @property
-    def found(self) -> tuple[str, ...]:
-        """The first few, and how many more there are."""
-        more = (f"and {self._more} more",) if self._more else ()
-        return (*self._found, *more)
-
-    def add(self, sentence: str) -> None:
-        """Notes a failed check."""
-        if len(self._found) < _MOST_DIFFERENCES:
-            self._found.append(sentence)
-        else:
-            self._more += 1
-
-    def compare(self, what: str, got: object, expected: object) -> None:
-        """Notes two values that should be equal and are not."""
-        if got != expected:
-            self.add(f"{what}: {got} on the device, {expected} expected")
-
-    def compare_counts(self, where: str, got: npt.NDArray[Any], expected: Counts) -> None:
-        """Notes two histograms that should be equal and are not."""
-        if got.shape != expected.shape:
-            self.add(f"{where}: counts of shape {got.shape}, {expected.shape} expected")
-            return
-        bad = np.flatnonzero(got != expected)
-        if len(bad):
-            value = int(bad[0])
-            self.add(
-                f"{where}: {len(bad)} of 256 counts differ, the first at byte value {value}: "
-                f"{got[value]} on the device, {expected[value]} expected"
-            )

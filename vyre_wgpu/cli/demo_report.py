@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from .corpus import Unreadable
+from .demo_checksums import ChecksumReport
 from .demo_job import CountReport, TrapReport
+from .demo_keywords import KEYWORDS, KeywordReport
+from .demo_mandelbrot import PictureReport
 from .output import heading, note, printable, show, verdict
 
 __all__ = ["DemoReport"]
@@ -27,7 +30,10 @@ class DemoReport:
         chunk_bytes: size of a chunk.
         open_s: seconds that opening the device took.
         counted: the byte counts.
+        checksums: the checksums of the files.
+        keywords: the counts of the keywords.
         trapped: the trap.
+        picture: the Mandelbrot set.
         unreadable: what could not be read.
     """
 
@@ -37,13 +43,17 @@ class DemoReport:
     chunk_bytes: int
     open_s: float
     counted: CountReport
+    checksums: ChecksumReport
+    keywords: KeywordReport
     trapped: TrapReport
+    picture: PictureReport
     unreadable: tuple[Unreadable, ...]
 
     @property
     def differences(self) -> tuple[str, ...]:
         """One sentence for each check that failed."""
-        return self.counted.differences + self.trapped.differences
+        parts = (self.counted, self.checksums, self.keywords, self.trapped, self.picture)
+        return tuple(difference for part in parts for difference in part.differences)
 
     @property
     def agrees(self) -> bool:
@@ -52,7 +62,7 @@ class DemoReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON has it; times in seconds, sizes in bytes."""
-        counted, trapped = self.counted, self.trapped
+        counted, trapped, picture = self.counted, self.trapped, self.picture
         return {
             "adapter": self.adapter,
             "path": str(self.root),
@@ -69,6 +79,30 @@ class DemoReport:
             "agrees": self.agrees,
             "differences": self.differences,
             "unreadable": [{"path": str(u.path), "reason": u.reason} for u in self.unreadable],
+            "crc32": {
+                "files": self.checksums.files,
+                "bytes": self.checksums.total_bytes,
+                "dispatches": self.checksums.dispatches,
+                "device_s": self.checksums.device_s,
+            },
+            "keywords": {
+                "counts": {
+                    keyword.decode(): count
+                    for keyword, count in zip(KEYWORDS, self.keywords.counts, strict=True)
+                },
+                "device_s": self.keywords.device_s,
+                "python_s": self.keywords.python_s,
+            },
+            "mandelbrot": {
+                "width": picture.width,
+                "height": picture.height,
+                "max_iterations": picture.max_iterations,
+                "device_s": picture.device_s,
+                "numpy_s": picture.numpy_s,
+                "other_points": picture.other_points,
+                "png": picture.png,
+                "png_problem": picture.png_problem,
+            },
             "trap": None
             if trapped.path is None
             else {
@@ -88,12 +122,21 @@ class DemoReport:
         for text in self._notes():
             note(text)
         print()
+        heading("CRC-32 of each file, on the device and with zlib")
+        show(self._checksum_rows())
+        print()
+        heading(f"{len(KEYWORDS)} keywords at once, on the device and with Python")
+        show(self._keyword_rows())
+        print()
         heading("A trap, as the exception that a user sees")
         self._show_trap()
         print()
+        heading("The Mandelbrot set, on the device and with NumPy")
+        show(self._picture_rows())
+        print()
         heading("Result")
         if self.agrees:
-            verdict(True, "agrees: every chunk with numpy.bincount, the trap with Python's search")
+            verdict(True, "agrees: all of it with NumPy, zlib and Python")
         else:
             verdict(False, "DISAGREES")
             for difference in self.differences:
@@ -115,6 +158,46 @@ class DemoReport:
                 ("each further", f"{_milliseconds(counted.median_later_s)}, the median"),
                 ("rate", f"{counted.bytes_per_s / 1e6:,.1f} MB/s, from and to the host"),
             ]
+        return rows
+
+    def _checksum_rows(self) -> list[tuple[str, str]]:
+        sums = self.checksums
+        return [
+            ("files", f"{sums.files:,} in {sums.dispatches:,} dispatches"),
+            ("time", f"{_milliseconds(sums.device_s)}, compiling included"),
+            ("rate", _rate(sums.total_bytes, sums.device_s)),
+        ]
+
+    def _keyword_rows(self) -> list[tuple[str, str]]:
+        words = self.keywords
+        ranked = sorted(zip(words.counts, KEYWORDS, strict=True), reverse=True)
+        most = ", ".join(f"{keyword.decode()} {count:,}" for count, keyword in ranked[:5])
+        return [
+            ("occurrences", f"{sum(words.counts):,}"),
+            ("most", most),
+            ("time", f"{_milliseconds(words.device_s)}; Python {_milliseconds(words.python_s)}"),
+            ("rate", _rate(words.total_bytes, words.device_s)),
+        ]
+
+    def _picture_rows(self) -> list[tuple[str, str]]:
+        picture = self.picture
+        rows = [
+            (
+                "points",
+                f"{picture.width} x {picture.height}, up to {picture.max_iterations} iterations",
+            ),
+            (
+                "time",
+                f"{_milliseconds(picture.device_s)}, compiling included; NumPy "
+                f"{_milliseconds(picture.numpy_s)}",
+            ),
+        ]
+        if picture.other_points:
+            rows.append(("rounded", f"{picture.other_points:,} points at the boundary otherwise"))
+        if picture.png is not None:
+            rows.append(("written", printable(picture.png)))
+        elif picture.png_problem:
+            rows.append(("not written", printable(picture.png_problem)))
         return rows
 
     def _notes(self) -> list[str]:
@@ -153,3 +236,7 @@ class DemoReport:
 
 def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:,.2f} ms"
+
+
+def _rate(size: int, seconds: float) -> str:
+    return f"{size / seconds / 1e6:,.1f} MB/s" if seconds > 0 else "no time at all"

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["heading", "note", "printable", "progress", "show", "verdict"]
+__all__ = [
+    "PROGRAM",
+    "Bar",
+    "complain",
+    "heading",
+    "note",
+    "printable",
+    "progress",
+    "show",
+    "verdict",
+]
+
+
+PROGRAM = "vyre-wgpu"
 
 
 def show(rows: Sequence[tuple[str, str]]) -> None:
@@ -33,19 +46,25 @@ def verdict(good: bool, text: str) -> None:
     _print(("bold green" if good else "bold red", f"  {text}"))
 
 
+class Bar:
+    """A progress bar, or nothing where there is no terminal."""
+
+    def part(self, label: str) -> None:
+        """Says what is being done from now on."""
+
+    def advance(self, done: int) -> None:
+        """Tells of bytes done since the last call."""
+
+
 @contextmanager
-def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
+def progress(total: int) -> Iterator[Bar]:
     """A progress bar on standard error while the block runs; none without a terminal or rich.
 
     Args:
-        total: bytes to go.
-        label: what is being done.
-
-    Yields:
-        A function to call with the number of bytes done since its last call.
+        total: bytes to go, over all parts.
     """
     if not _is_rich(sys.stderr):
-        yield lambda _: None
+        yield Bar()
         return
     from rich.console import Console
     from rich.progress import (
@@ -56,10 +75,23 @@ def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(label), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.advance(task, done)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=total)
+
+        class RichBar(Bar):
+            def part(self, label: str) -> None:
+                shown.update(task, description=label)
+
+            def advance(self, done: int) -> None:
+                shown.advance(task, done)
+
+        yield RichBar()
 
 
 def printable(text: str) -> str:
@@ -67,6 +99,12 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )
+
+
+def complain(message: str) -> None:
+    """Prints a message about the command line itself on standard error."""
+    if sys.stderr is not None:  # print would take None for standard output
+        print(f"{PROGRAM}: {message}", file=sys.stderr)
 
 
 def _print(*parts: tuple[str, str]) -> None:

@@ -28,13 +28,23 @@ Count = int | Value | None
 
 
 class _Block:
-    """A ``with`` block of the program; yields the loop index of a ``for``."""
+    """A ``with`` block of the program, for one use; yields the loop index of a ``for``."""
 
-    def __init__(self, recorder: Recorder, opened: Value | None = None) -> None:
+    def __init__(self, recorder: Recorder, written_as: str, opened: Value | None = None) -> None:
         self._recorder = recorder
+        self._written_as = written_as
         self._opened = opened
+        self._first_row: int | None = recorder.rows
 
     def __enter__(self) -> Any:
+        """Raises `TypeError` at the second use, and where statements came before the first."""
+        if self._first_row != self._recorder.rows:
+            used = self._first_row is None
+            raise TypeError(
+                f"this block was {'used already' if used else 'opened before other statements'}: "
+                f"each is for one with statement, written as `with {self._written_as}:`"
+            )
+        self._first_row = None
         return self._opened
 
     def __exit__(
@@ -55,6 +65,7 @@ class ProgramBuilder:
     """
 
     def __init__(self, name: str = "", *, workgroup_size: int | tuple[int, ...] = 256) -> None:
+        _require_text("a program's name", name)
         self.name = name
         self._workgroup_size = _three(workgroup_size)
         self._recorder = Recorder()
@@ -66,6 +77,7 @@ class ProgramBuilder:
 
     def param(self, name: str, dtype: DType) -> Value:
         """Declares a scalar given at each dispatch; an integer one can be used in sizes."""
+        _require_text("a param's name", name)
         _require_dtype(dtype)
         index = len(self._params)
         self._params.append(Param(name, dtype))
@@ -148,9 +160,8 @@ class ProgramBuilder:
         like: int | None = None,
         uninitialized: bool = False,
     ) -> BufferHandle:
+        _require_text("a buffer's name", name)
         _require_dtype(dtype)
-        if not isinstance(name, str):
-            raise TypeError(f"a buffer's name is a str, not {type(name).__name__}")
         size = None if count is None else self._size(f"the count of {name!r}", count)
         index = len(self._buffers)
         self._buffers.append(Buffer(name, kind, dtype, size, like, uninitialized))
@@ -166,8 +177,9 @@ class ProgramBuilder:
                 )
                 return constant_size(0)
             return self._recorder.size_expr(size._row)
-        if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
-            return constant_size(int(size))
+        number = _whole(size)
+        if number is not None:
+            return constant_size(number)
         raise TypeError(
             f"{what} is an int or an expression of lengths and integer params "
             f"(+ - * // %, vw.ceil_div, vw.minimum, vw.maximum), not {size!r}"
@@ -189,19 +201,19 @@ class ProgramBuilder:
 
     def global_id(self, axis: int = 0) -> Value:
         """The logical index of the lane on an axis, u32."""
-        return self._leaf(Op.GLOBAL_ID, axis)
+        return self._axis(Op.GLOBAL_ID, axis)
 
     def local_id(self, axis: int = 0) -> Value:
         """The index of the lane in its workgroup on an axis, u32."""
-        return self._leaf(Op.LOCAL_ID, axis)
+        return self._axis(Op.LOCAL_ID, axis)
 
     def workgroup_id(self, axis: int = 0) -> Value:
         """The logical index of the workgroup on an axis, u32."""
-        return self._leaf(Op.WORKGROUP_ID, axis)
+        return self._axis(Op.WORKGROUP_ID, axis)
 
     def num_workgroups(self, axis: int = 0) -> Value:
         """The logical number of workgroups on an axis, u32."""
-        return self._leaf(Op.NUM_WORKGROUPS, axis)
+        return self._axis(Op.NUM_WORKGROUPS, axis)
 
     def subgroup_size(self) -> Value:
         """The number of lanes in a subgroup, u32."""
@@ -211,9 +223,15 @@ class ProgramBuilder:
         """The index of the lane in its subgroup, u32."""
         return self._leaf(Op.SUBGROUP_LANE)
 
+    def _axis(self, op: Op, axis: int) -> Value:
+        number = _whole(axis)
+        if number is None:
+            raise TypeError(f"an axis is 0, 1 or 2, not {axis!r}")
+        if number not in (0, 1, 2):
+            raise ValueError(f"an axis is 0, 1 or 2, not {number}")
+        return self._leaf(op, number)
+
     def _leaf(self, op: Op, axis: int = -1) -> Value:
-        if op not in (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE) and axis not in (0, 1, 2):
-            raise ValueError(f"axis {axis!r} is not 0, 1 or 2")
         return self._value(self._recorder.pure(op, u32.code, const=axis))
 
     def _value(self, row: int) -> Value:
@@ -223,6 +241,7 @@ class ProgramBuilder:
 
     def let(self, name: str, value: Value | TypedLiteral) -> Value:
         """Names a value. The empty name is allowed."""
+        _require_text("a name", name)
         row = self._typed(value, "let")
         row = self._recorder.emit(Op.LET, self._recorder.dtype[row], row)
         self._name(row, name)
@@ -236,19 +255,18 @@ class ProgramBuilder:
             dtype: its type.
             init: its first value; zero or false if not given.
         """
+        _require_text("a name", name)
         _require_dtype(dtype)
         value = (
             self._recorder.literal(dtype, 0)
             if init is None
-            else operand_row(self._recorder, init, dtype)
+            else operand_row(self._recorder, init, dtype, "content")
         )
         row = self._recorder.emit(Op.VAR, dtype.code, value)
         self._name(row, name)
         return Var(self._recorder, row, dtype)
 
     def _name(self, row: int, name: str) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"a name is a str, not {type(name).__name__}")
         if name:
             self._recorder.names[row] = name
 
@@ -263,9 +281,9 @@ class ProgramBuilder:
 
     def if_(self, condition: Operand) -> _Block:
         """Opens a block that runs where the bool condition holds."""
-        row = operand_row(self._recorder, condition, bool_)
+        row = operand_row(self._recorder, condition, bool_, "condition")
         self._recorder.open(Op.IF, a=row)
-        return _Block(self._recorder)
+        return _Block(self._recorder, "b.if_(...)")
 
     def else_(self) -> _Block:
         """Opens the other block of the ``if_`` that just ended.
@@ -282,7 +300,7 @@ class ProgramBuilder:
             )
             raise ValidationError([problem], program=self.name)
         self._recorder.next_part(Op.ELSE)
-        return _Block(self._recorder)
+        return _Block(self._recorder, "b.else_()")
 
     def for_range(
         self,
@@ -305,14 +323,15 @@ class ProgramBuilder:
             dtype: type of the index if all bounds are plain numbers; u32 unless given.
             name: name of the index.
         """
+        _require_text("a name", name)
         bounds = [0, start, step] if stop is None else [start, stop, step]
         typed = [x.dtype for x in bounds if isinstance(x, (Value, TypedLiteral))]
         of = dtype or (typed[0] if typed else u32)
         _require_dtype(of)
-        rows = [operand_row(self._recorder, x, of) for x in bounds]
+        rows = [operand_row(self._recorder, x, of, "bound") for x in bounds]
         row = self._recorder.open(Op.FOR, self._recorder.dtype[rows[0]], *rows)
         self._name(row, name)
-        return _Block(self._recorder, self._value(row))
+        return _Block(self._recorder, "b.for_range(...)", self._value(row))
 
     def while_(self, condition: Callable[[], Operand]) -> _Block:
         """Opens a loop; ``condition`` writes the block that runs before each iteration.
@@ -326,9 +345,9 @@ class ProgramBuilder:
                 "write b.while_(lambda: ...)"
             )
         self._recorder.open(Op.WHILE)
-        row = operand_row(self._recorder, condition(), bool_)
+        row = operand_row(self._recorder, condition(), bool_, "condition")
         self._recorder.next_part(Op.DO, row)
-        return _Block(self._recorder)
+        return _Block(self._recorder, "b.while_(...)")
 
     def break_(self) -> None:
         """Leaves the innermost loop."""
@@ -353,8 +372,7 @@ class ProgramBuilder:
             tag: says what went wrong.
             address: an integer of at most 32 bits that says where.
         """
-        if not isinstance(tag, str):
-            raise TypeError(f"a trap's tag is a str, not {type(tag).__name__}")
+        _require_text("a trap's tag", tag)
         row = index_row(self._recorder, address)
         index = self._recorder.tags.setdefault(tag, len(self._recorder.tags))
         self._recorder.emit(Op.TRAP, a=row, const=index)
@@ -406,7 +424,7 @@ class ProgramBuilder:
     def _atomic(self, op: Op, buffer: BufferHandle, index: Operand, *values: Operand) -> Value:
         where = self._buffer_index(buffer)
         rows = [index_row(self._recorder, index)]
-        rows += [operand_row(self._recorder, v, buffer.dtype) for v in values]
+        rows += [operand_row(self._recorder, v, buffer.dtype, "content") for v in values]
         a, b, c = [*rows, -1][:3]
         return self._value(self._recorder.emit(op, buffer.dtype.code, a, b, c, where))
 
@@ -454,7 +472,7 @@ class ProgramBuilder:
 
     def _subgroup(self, op: Op, value: Value, *more: Operand) -> Value:
         first = self._typed(value, op.name.lower())
-        rows = [first, *(operand_row(self._recorder, x, u32) for x in more)]
+        rows = [first, *(operand_row(self._recorder, x, u32, "index") for x in more)]
         dtype = u32.code if op is Op.SUBGROUP_BALLOT else self._recorder.dtype[first]
         return self._value(self._recorder.emit(op, dtype, *rows))
 
@@ -507,11 +525,23 @@ class ProgramBuilder:
 
 
 def _three(size: int | tuple[int, ...]) -> tuple[int, int, int]:
-    axes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
-    if not 1 <= len(axes) <= 3 or not all(isinstance(n, (int, np.integer)) for n in axes):
+    axes = [_whole(n) for n in (size if isinstance(size, (tuple, list)) else (size,))]
+    given = [n for n in axes if n is not None]
+    if not 1 <= len(axes) <= 3 or len(given) != len(axes):
         raise TypeError(f"workgroup_size is an int or up to three ints, not {size!r}")
-    x, y, z = (*map(int, axes), 1, 1)[:3]
+    x, y, z = (*given, 1, 1)[:3]
     return x, y, z
+
+
+def _whole(value: object) -> int | None:
+    """A Python or NumPy integer as an int; None for anything else, a bool too."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return int(value) if is_whole else None  # type: ignore[call-overload]
+
+
+def _require_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is a str, not {text!r}")
 
 
 def _require_dtype(dtype: object) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from ..errors import Problem, SourceLocation
 from .ops import OPS, Op
@@ -17,7 +18,7 @@ from .program import Table
 from .sizes import SizeExpr, SizeNode, SizeOp, canonical_nodes
 from .types import ALL_DTYPES, VOID_CODE, DType, TypedLiteral, bool_, dtype_from_code, u32
 
-__all__ = ["Recorder"]
+__all__ = ["Place", "Recorder"]
 
 _HERE = str(Path(__file__).parent)
 
@@ -29,6 +30,29 @@ RESULT_RULES: dict[int, int] = {
 DTYPES: dict[int, DType] = {dtype.code: dtype for dtype in ALL_DTYPES}
 
 _Key = tuple[int, int, int, int, int, int]
+
+
+Place = Literal["operand", "condition", "index", "bound", "content"]
+"""What a number is where it stands: beside an operand, a loop's bound or step, what is stored."""
+
+
+def _fix(place: Place, dtype: DType) -> str:
+    """What to do about a number that is not representable in the type that its place asks for."""
+    article = "a" if dtype.name[0] in "ub" else "an"
+    match place:
+        case "operand":
+            return f"write {article} {dtype} literal, or cast the other operand"
+        case "condition":
+            return "write a comparison, such as value != 0, or True or False"
+        case "index":
+            return f"index with an integer that {article} {dtype} holds"
+        case "bound":
+            return (
+                f"give bounds and a step that {article} {dtype} holds, or another type of the "
+                "index, as in dtype=vw.i32"
+            )
+        case "content":
+            return f"write a number that {article} {dtype} holds"
 
 
 class Recorder:
@@ -56,6 +80,11 @@ class Recorder:
         self._scopes: list[list[_Key]] = [[]]
 
     # Rows
+
+    @property
+    def rows(self) -> int:
+        """Rows written so far."""
+        return len(self.op)
 
     def emit(
         self, op: Op, dtype: int = VOID_CODE, a: int = -1, b: int = -1, c: int = -1, const: int = -1
@@ -94,20 +123,26 @@ class Recorder:
         index = self.literals.setdefault(bits, len(self.literals))
         return self.pure(Op.LITERAL, dtype.code, const=index)
 
-    def number(self, value: object, dtype: DType) -> int:
-        """The row of a Python or NumPy number as a literal of a type, noting what does not fit."""
+    def number(self, value: object, dtype: DType, place: Place = "operand") -> int:
+        """The row of a Python or NumPy number as a literal of a type, noting what does not fit.
+
+        Args:
+            value: the number.
+            dtype: the type that it takes there.
+            place: what it is there, for the advice.
+        """
         if isinstance(value, TypedLiteral):
             return self.literal(value.dtype, value.bits)
         try:
             bits = dtype.encode(value)
         except ValueError as error:
-            self.problem(
-                "E202",
-                f"literal {error}",
-                f"write a {dtype} literal, or cast the other operand",
-            )
-            bits = 0
+            self.problem("E202", f"literal {error}", _fix(place, dtype))
+            return self.placeholder(dtype)
         return self.literal(dtype, bits)
+
+    def placeholder(self, dtype: DType) -> int:
+        """The row of a literal that stands for a value with a problem that is noted already."""
+        return self.literal(dtype, 1)  # a 0 could break a rule of its own, as the step of a loop
 
     # Blocks
 

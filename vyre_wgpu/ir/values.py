@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Union
 import numpy as np
 
 from .ops import Op
-from .recorder import Recorder
+from .recorder import Place, Recorder
 from .sizes import SizeOp
 from .types import DType, TypedLiteral, i32, u32
 
@@ -107,7 +107,8 @@ class Value:
         return self._binary(Op.MOD, other, reflected=True)
 
     def __pow__(self, other: Operand) -> Value:
-        if isinstance(other, int) and not isinstance(other, bool):
+        is_whole = isinstance(other, (int, np.integer)) and not isinstance(other, bool)
+        if is_whole and i32.min <= other <= i32.max:  # type: ignore[operator]
             other = TypedLiteral(i32, i32.encode(other))
         is_power = isinstance(other, (Value, TypedLiteral)) and other.dtype is i32
         return self._binary(Op.POWI if is_power else Op.POW, other)
@@ -228,7 +229,7 @@ class Var(Value):
 
     def set(self, value: Operand) -> None:
         """Assigns a value of the variable's type (or a number that fits it)."""
-        row = operand_row(self._recorder, value, self.dtype)
+        row = operand_row(self._recorder, value, self.dtype, "content")
         self._recorder.emit(Op.ASSIGN, a=self._row, b=row)
 
     def _update(self, op: Op, value: Operand) -> Var:
@@ -418,7 +419,8 @@ class BufferHandle:
     def __setitem__(self, index: Operand, value: Operand) -> None:
         recorder = self._recorder
         at = index_row(recorder, index)
-        recorder.emit(Op.STORE, a=at, b=operand_row(recorder, value, self.dtype), const=self.index)
+        content = operand_row(recorder, value, self.dtype, "content")
+        recorder.emit(Op.STORE, a=at, b=content, const=self.index)
 
     def __len__(self) -> NoReturn:
         raise TypeError(
@@ -444,8 +446,14 @@ class BufferHandle:
         return f"<buffer {self.name!r}: {self.dtype}>"
 
 
-def operand_row(recorder: Recorder, value: object, dtype: DType) -> int:
+def operand_row(recorder: Recorder, value: object, dtype: DType, place: Place = "operand") -> int:
     """The row of an operand; a number becomes a literal of ``dtype``.
+
+    Args:
+        recorder: where it is used.
+        value: a kernel value or a number.
+        dtype: the type that a number takes.
+        place: what it is there, for messages.
 
     Raises:
         TypeError: neither a kernel value nor a number.
@@ -458,9 +466,9 @@ def operand_row(recorder: Recorder, value: object, dtype: DType) -> int:
             f"a {value.dtype} value of another builder is used",
             "build each program from the values of its own builder",
         )
-        return recorder.literal(value.dtype, 0)
+        return recorder.placeholder(value.dtype)
     if isinstance(value, (TypedLiteral, bool, int, float, np.generic)):
-        return recorder.number(value, dtype)
+        return recorder.number(value, dtype, place)
     raise TypeError(f"{_describe(value)} is not a kernel value or a number")
 
 
@@ -471,7 +479,7 @@ def index_row(recorder: Recorder, index: object) -> int:
             f"buffers are one-dimensional and have no slices: index with one integer, not {index!r}"
         )
     negative = isinstance(index, (int, np.integer)) and index < 0
-    return operand_row(recorder, index, i32 if negative else u32)
+    return operand_row(recorder, index, i32 if negative else u32, "index")
 
 
 def _shift_count(count: Operand) -> Operand:

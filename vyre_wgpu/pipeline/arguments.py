@@ -11,12 +11,15 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..buffer.arrays import Array, describe
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError, LimitError, OutputBudgetError
 from ..ir.program import Buffer, BufferKind, Program
 from ..ir.sizes import MAX_ELEMENTS, SizeOp
 from .config import DispatchConfig, Indirect
-from .host import Array, as_chunk, as_input, contiguous, describe
+from .host import as_chunk, as_input, contiguous
 
 __all__ = ["Binder", "BoundCall", "Inputs", "Params"]
 
@@ -120,6 +123,7 @@ class Binder:
         }
         bits, integers = self._param_values({} if params is None else params)
         lengths = self._lengths(given, integers)
+        indirect = _checked_grid(config.grid) if isinstance(config.grid, Indirect) else None
         extent = self._extent(config, lengths, integers)
         shapes = self._shapes(given, lengths)
         self._check_budget(config, lengths)
@@ -132,7 +136,6 @@ class Binder:
             if not isinstance(value, DeviceBuffer)
         }
         residents = {i: value for i, value in given.items() if isinstance(value, DeviceBuffer)}
-        indirect = config.grid if isinstance(config.grid, Indirect) else None
         return BoundCall(
             arrays, residents, tuple(lengths), bits, extent, shapes, config.label, indirect
         )
@@ -362,6 +365,32 @@ class Binder:
                 f"the outputs have {total} bytes ({sizes}), more than max_output_bytes={limit}",
                 fix="raise the budget, or ask for smaller outputs",
             )
+
+
+def _checked_grid(grid: Indirect) -> Indirect:
+    """An indirect grid whose three words lie in a device buffer of u32.
+
+    Raises:
+        InputError: they do not.
+    """
+    buffer, offset = grid.buffer, _integer(grid.offset)
+    if not isinstance(buffer, DeviceBuffer):
+        raise InputError(
+            f"the indirect grid is {describe(buffer)}, not a device buffer of u32",
+            fix="pass Indirect(backend.upload(words)), or a grid of ints",
+        )
+    if buffer.dtype != np.uint32:
+        raise InputError(
+            f"the indirect grid is a device buffer of {buffer.dtype}, not of u32",
+            fix="compute the three words as u32",
+        )
+    if offset is None or offset % 4 or not 0 <= offset <= buffer.nbytes - 12:
+        raise InputError(
+            f"the offset of the indirect grid is {grid.offset!r}, not a multiple of 4 that leaves "
+            f"room for three words in {buffer.nbytes} bytes",
+            fix="pass the offset in bytes",
+        )
+    return Indirect(buffer, offset)
 
 
 def _evaluation_order(buffers: Sequence[Buffer]) -> list[int]:

@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..buffer.arrays import Array, describe, is_of, refuse_mask
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.types import DType, u8
 
-__all__ = ["Array", "as_array", "as_chunk", "as_input", "contiguous", "describe"]
-
-Array = npt.NDArray[Any]
+__all__ = ["as_array", "as_chunk", "as_input", "contiguous"]
 
 _RAW = (bytes, bytearray, memoryview)
 
@@ -52,7 +50,7 @@ def as_array(value: object, dtype: DType, name: str) -> Array:
         InputError: no array, one with a mask, or of another element type.
     """
     array = value if type(value) is np.ndarray else _view(value, dtype, name)
-    if array.dtype != dtype.numpy and array.dtype.newbyteorder("=") != dtype.numpy:
+    if not is_of(array, dtype.numpy):
         raise InputError(
             f"input {name!r} has dtype {array.dtype}, but the program declares {dtype} "
             f"({dtype.numpy})",
@@ -63,21 +61,18 @@ def as_array(value: object, dtype: DType, name: str) -> Array:
 
 def _view(value: object, dtype: DType, name: str) -> Array:
     if isinstance(value, np.ndarray):
-        if hasattr(value, "mask"):
-            raise InputError(
-                f"input {name!r} is a masked array, and a kernel sees no mask",
-                fix="pass x.filled(value)",
-            )
+        refuse_mask(value, f"input {name!r}")
         return value.view(np.ndarray)
     try:
         if hasattr(value, "__array_interface__"):
-            return np.asarray(value)
-        try:
-            return np.asarray(memoryview(value))  # type: ignore[arg-type]
-        except TypeError:
-            if not hasattr(value, "__array__"):
-                raise
-            return np.asarray(value)
+            array: Array = np.asanyarray(value)
+        else:
+            try:
+                array = np.asarray(memoryview(value))  # type: ignore[arg-type]
+            except TypeError:
+                if not hasattr(value, "__array__"):
+                    raise
+                array = np.asanyarray(value)
     except Exception as error:
         # Foreign objects may raise anything here, such as a tensor that lives on another device.
         reason = "" if isinstance(error, TypeError) else f": {error}"
@@ -85,6 +80,8 @@ def _view(value: object, dtype: DType, name: str) -> Array:
             f"input {name!r} is {describe(value)}, not an array{reason}",
             fix=_array_fix(value, dtype),
         ) from error
+    refuse_mask(array, f"input {name!r}")
+    return array.view(np.ndarray)
 
 
 def _array_fix(value: object, dtype: DType) -> str:
@@ -131,17 +128,6 @@ def contiguous(array: Array, dtype: DType) -> Array:
     if array.flags.c_contiguous and array.dtype == dtype.numpy:
         return array
     return np.ascontiguousarray(array, dtype.numpy)
-
-
-def describe(value: object) -> str:
-    """A value's type in words, for messages."""
-    if value is None:
-        return "None"
-    if isinstance(value, np.ndarray):
-        return "an array"
-    name = type(value).__name__
-    article = "an" if name[:1].lower() in "aeiou" else "a"
-    return f"{article} {name}"
 
 
 def _conversion(found: np.dtype[Any], dtype: DType, *, is_bytes: bool) -> str:

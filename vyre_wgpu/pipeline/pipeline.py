@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..buffer.arrays import Array
 from ..buffer.device_buffer import DeviceBuffer
-from ..buffer.pool import PooledBuffer
 from ..errors import InputError, LimitError
 from ..ir.program import Buffer, BufferKind, Program
 from ..runtime.device import safe_label
@@ -16,8 +16,7 @@ from ..wgsl.options import CompileOptions
 from .arguments import Binder, BoundCall, Inputs, Params
 from .blocks import BlockPacker, launch_grid
 from .compile import Kernel
-from .config import Destination, DispatchConfig, Indirect
-from .host import Array
+from .config import Destination, DispatchConfig
 from .results import Out, Place, check_aliases, check_destinations
 from .submit import Slot, Submission, Submitter, check_result_bytes
 from .traps import trap_error
@@ -130,11 +129,11 @@ class WgpuPipeline:
             for place, result in zip(places, results, strict=True)
         ]
 
-    def __call__(self, *arrays: object, **params: object) -> list[Any]:
+    def __call__(self, /, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""
         return self.dispatch(arrays, params)
 
-    def fn(self, *arrays: object, **params: object) -> Any:
+    def fn(self, /, *arrays: object, **params: object) -> Any:
         """`dispatch` as a plain function: the array itself for one result, else a tuple."""
         results = self.dispatch(arrays, params)
         return results[0] if len(results) == 1 else tuple(results)
@@ -204,6 +203,10 @@ class WgpuPipeline:
         """The results to return and the buffers to bind; new device buffers are put in ``made``."""
         results: dict[int, Any] = {}
         residents = dict(call.residents)
+        inputs: Mapping[int, Array] = call.inputs
+        if call.is_empty and any(isinstance(place, np.ndarray) for place in places):
+            # A destination may be another result's input.
+            inputs = {i: inputs[i].copy() for i in self._returned if i in inputs}
         for index, shape, place in zip(self._returned, call.shapes, places, strict=True):
             buffer = self._program.buffers[index]
             if place is Destination.SKIP:
@@ -216,13 +219,11 @@ class WgpuPipeline:
                     made.append(place)
                 results[index] = residents[index] = place
                 if call.is_empty:
-                    self._fill(place, call.inputs.get(index))
+                    self._fill(place, inputs.get(index))
             else:
                 results[index] = _host_result(place, buffer, shape)
                 if call.is_empty:
-                    results[index][...] = (
-                        call.inputs[index].reshape(shape) if index in call.inputs else 0
-                    )
+                    results[index][...] = inputs[index].reshape(shape) if index in inputs else 0
         slots = [
             self._slot(binding.buffer, call, residents.get(binding.buffer), results)
             for binding in self._kernel.descriptor.bindings
@@ -262,7 +263,7 @@ class WgpuPipeline:
         device = self._submitter.device
         if call.indirect is not None:
             kernel = self._indirect_kernel()
-            indirect = _indirect_words(call.indirect)
+            indirect = call.indirect.buffer.pooled(), call.indirect.offset
         else:
             descriptor = kernel.descriptor
             grid, row = launch_grid(
@@ -294,31 +295,11 @@ class WgpuPipeline:
             sizes = kernel.descriptor.workgroup_size
             extent = tuple(n * w for n, w in zip(outcome.grid, sizes, strict=True))
         if outcome.trap.flag:
-            raise trap_error(self._program, kernel.descriptor, outcome.trap, extent)
+            raise trap_error(self._program, kernel.descriptor, outcome.trap, extent, call.lengths)
 
 
 def _host_result(place: Place, buffer: Buffer, shape: tuple[int, ...]) -> Array:
     """The array to copy a result into: the caller's own where its memory is in order."""
     if isinstance(place, np.ndarray) and place.flags.c_contiguous:
-        return place.reshape(shape)
+        return place.view(np.ndarray).reshape(shape)
     return np.empty(shape, buffer.dtype.numpy)
-
-
-def _indirect_words(indirect: Indirect) -> tuple[PooledBuffer, int]:
-    """Buffer and offset of the three words.
-
-    Raises:
-        InputError: they do not lie in the buffer, or it does not hold u32.
-    """
-    buffer, offset = indirect.buffer, indirect.offset
-    if not isinstance(buffer, DeviceBuffer) or buffer.dtype != np.uint32:
-        raise InputError(
-            "an indirect grid is a device buffer of u32", fix="pass Indirect(buffer, offset)"
-        )
-    if not isinstance(offset, int) or offset % 4 or not 0 <= offset <= buffer.nbytes - 12:
-        raise InputError(
-            f"the offset of the indirect grid is {offset!r}, not a multiple of 4 that leaves room "
-            f"for three words in {buffer.nbytes} bytes",
-            fix="pass the offset in bytes",
-        )
-    return buffer.pooled(), offset

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 import numpy as np
 
+from ..buffer.arrays import Array, describe, refuse_mask
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.program import Buffer, Program
 from .arguments import BoundCall
 from .config import Destination
-from .host import Array, describe
 
 __all__ = ["Out", "Place", "check_aliases", "check_destinations"]
+
+_MOST_WORK = 10_000
+"""Candidates that an exact test of overlap looks at; what needs more counts as overlapping."""
 
 Out = Mapping[str, object]
 """Destination of each result, by name: an array, a `DeviceBuffer`, ``DEVICE`` or ``SKIP``."""
@@ -32,7 +36,8 @@ def check_destinations(program: Program, out: Out | None, call: BoundCall) -> li
 
     Raises:
         InputError: an unknown name, a destination of another type or size, one that cannot be
-            written, or one for a ``read_write`` buffer whose input is a device buffer.
+            written, one that shares memory with another or with itself, or one for a
+            ``read_write`` buffer whose input is a device buffer.
     """
     names = [buffer.name for buffer in program.outputs]
     if out is None:
@@ -52,13 +57,18 @@ def check_destinations(program: Program, out: Out | None, call: BoundCall) -> li
     for (index, buffer), shape in zip(returned, call.shapes, strict=True):
         place = out.get(buffer.name)
         resident = call.residents.get(index)
-        if resident is not None and place not in (None, Destination.SKIP) and place is not resident:
+        # By identity: `in` and `==` would compare the elements of an array.
+        is_elsewhere = place is not None and place is not Destination.SKIP and place is not resident
+        if resident is not None and is_elsewhere:
             raise InputError(
                 f"out gives a destination for {buffer.name!r}, whose input is a device buffer that "
                 "is updated in place",
                 fix="leave it out, or pass a host array as the input",
             )
         places.append(_checked(place, buffer, int(np.prod(shape, dtype=np.int64))))
+    _check_overlaps(
+        [(b.name, p) for (_, b), p in zip(returned, places, strict=True) if _is_array(p)]
+    )
     return places
 
 
@@ -71,6 +81,7 @@ def _checked(place: object, buffer: Buffer, size: int) -> Place:
             f"the destination of {name!r} is {describe(place)}",
             fix="pass a NumPy array, a DeviceBuffer, vw.DEVICE or vw.SKIP",
         )
+    refuse_mask(place, f"the destination of {name!r}", "pass x.data")
     if place.dtype != dtype:
         raise InputError(
             f"the destination of {name!r} has dtype {place.dtype}, the result {dtype}",
@@ -86,6 +97,54 @@ def _checked(place: object, buffer: Buffer, size: int) -> Place:
     return place
 
 
+def _is_array(place: Place) -> TypeGuard[Array]:
+    return isinstance(place, np.ndarray)
+
+
+def _check_overlaps(places: Sequence[tuple[str, Array]]) -> None:
+    """Raises for destinations in which one result would overwrite another, or itself."""
+    for number, (name, array) in enumerate(places):
+        if _overlaps_itself(array):
+            raise InputError(
+                f"the destination of {name!r} has elements that share memory",
+                fix="pass an array whose elements are all its own",
+            )
+        for other, earlier in places[:number]:
+            if _overlap(array, earlier):
+                raise InputError(
+                    f"the destinations of {other!r} and {name!r} share memory",
+                    fix="pass a separate array for each",
+                )
+
+
+def _overlap(one: Array, other: Array) -> bool:
+    if not np.may_share_memory(one, other):
+        return False
+    try:
+        return np.shares_memory(one, other, max_work=_MOST_WORK)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(array: Array) -> bool:
+    """Whether two elements of an array have a byte in common."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return False
+    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
+    reach = array.itemsize  # bytes from the first to the last of what smaller steps lead to
+    for step, length in axes:
+        if step < reach:
+            break
+        reach += step * (length - 1)
+    else:
+        return False
+    # No axis order separates the elements, which is rare and need not mean that they overlap.
+    offsets = np.zeros(1, np.int64)
+    for step, length in axes:
+        offsets = np.add.outer(offsets, np.arange(length) * step).reshape(-1)
+    return bool(np.any(np.diff(np.sort(offsets)) < array.itemsize))
+
+
 def check_aliases(bound: Sequence[tuple[str, DeviceBuffer, bool]]) -> None:
     """Raises if a device buffer is written under one name and used under another.
 
@@ -97,7 +156,8 @@ def check_aliases(bound: Sequence[tuple[str, DeviceBuffer, bool]]) -> None:
     """
     first: dict[int, tuple[str, bool]] = {}
     for name, buffer, writes in bound:
-        seen = first.setdefault(id(buffer), (name, writes))
+        # By the memory, which more than one object could stand for.
+        seen = first.setdefault(buffer.pooled().id, (name, writes))
         if seen[0] != name and (seen[1] or writes):
             raise InputError(
                 f"one device buffer is both {seen[0]!r} and {name!r}, and the program may write it",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..buffer.arrays import Array
 from ..buffer.bindings import BindGroupCache, BindGroupStatistics
 from ..buffer.pool import BufferPool, PooledBuffer, PoolStatistics, storage_pool, uniform_pool
 from ..buffer.staging import StagingPool, aligned
@@ -23,7 +24,6 @@ from ..runtime.device import Device
 from ..wgsl.descriptor import TRAP_BYTES
 from .compile import Kernel
 from .counters import Counters
-from .host import Array
 from .traps import TrapWords
 
 __all__ = ["Outcome", "Slot", "Submission", "Submitter"]

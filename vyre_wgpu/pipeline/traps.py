@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..errors import TrapError
+from ..errors import BoundsTrapError, DivisionTrapError, TrapError
 from ..ir.ops import Op
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
+from ..wgsl.checks import DIVISIONS, MEMORY_ACCESSES
 from ..wgsl.descriptor import KernelDescriptor
 from .blocks import workgroups_of
 
-__all__ = ["LOOP_LIMIT", "TrapWords", "trap_error"]
+__all__ = ["DIVISION_BY_ZERO", "LOOP_LIMIT", "TrapWords", "trap_error"]
+
+DIVISION_BY_ZERO = "division-by-zero"
+"""The tag of an integer division by zero under ``checks="trap"``."""
 
 LOOP_LIMIT = "loop-limit"
 """The tag of a trap that no ``trap`` statement raised: a loop ran longer than it may."""
@@ -39,7 +43,11 @@ class TrapWords(NamedTuple):
 
 
 def trap_error(
-    program: Program, descriptor: KernelDescriptor, words: TrapWords, extent: Sequence[int]
+    program: Program,
+    descriptor: KernelDescriptor,
+    words: TrapWords,
+    extent: Sequence[int],
+    lengths: Sequence[int] = (),
 ) -> TrapError:
     """The exception for a trap.
 
@@ -48,19 +56,25 @@ def trap_error(
         descriptor: how it was launched.
         words: what the lane left.
         extent: the dispatch's extent.
+        lengths: elements of every buffer, for accesses out of bounds.
     """
     table, row = program.table, words.site
+    lane = _lane(words.lane, descriptor, extent)
+    source, name = program.debug.source(row), program.name
+    op = table.op[row] if row < len(table) else 0
+    if op in MEMORY_ACCESSES:
+        buffer = table.const[row]
+        index = _signed(words.address, dtype_from_code(table.dtype[table.a[row]]))
+        return BoundsTrapError.of(
+            program.buffers[buffer].name, index, lengths[buffer], lane, source=source, program=name
+        )
+    if op in DIVISIONS:
+        return DivisionTrapError(DIVISION_BY_ZERO, 0, lane, source=source, program=name)
     tag, address = LOOP_LIMIT, words.address
-    if row < len(table) and table.op[row] == Op.TRAP:
+    if op == Op.TRAP:
         tag = program.tags[table.const[row]]
         address = _signed(address, dtype_from_code(table.dtype[table.a[row]]))
-    return TrapError(
-        tag,
-        address,
-        _lane(words.lane, descriptor, extent),
-        source=program.debug.source(row),
-        program=program.name,
-    )
+    return TrapError(tag, address, lane, source=source, program=name)
 
 
 def _signed(word: int, dtype: DType) -> int:

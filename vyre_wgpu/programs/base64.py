@@ -123,7 +123,8 @@ def base64_decode(data: object, *, backend: Any = None) -> npt.NDArray[np.uint8]
     if bad[0] or text.size % 4:
         vw.compile(base64_trap(), backend=backend).dispatch([bad], {"length": text.size})
     padding = int(np.count_nonzero(text[-2:] == _PAD))
-    return words.view(np.uint8)[: text.size // 4 * 3 - padding]
+    decoded: npt.NDArray[np.uint8] = words.view(np.uint8)[: text.size // 4 * 3 - padding]
+    return decoded
 
 
 def _digit(character: vw.Value) -> vw.Value:

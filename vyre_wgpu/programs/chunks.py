@@ -19,8 +19,12 @@ def byte_array(data: object) -> npt.NDArray[np.uint8]:
         data: bytes or anything else with a buffer of bytes, or an array of u8 of any shape.
 
     Raises:
-        InputError: it is neither.
+        InputError: it is neither, or has a mask.
     """
+    if isinstance(data, np.ndarray) and hasattr(data, "mask"):
+        raise vw.InputError(
+            "a chunk is a masked array, and a kernel sees no mask", fix="pass x.filled(value)"
+        )
     array: npt.NDArray[Any]
     try:
         array = np.asarray(memoryview(data))  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from typing import Any
 import vyre_wgpu as vw
 
 from .chunks import byte_array
+from .options import whole_number
 
 __all__ = ["crc32", "crc32_combine", "crc32_of_chunks"]
 
@@ -63,11 +64,12 @@ def crc32(*, bytes_per_lane: int = 256) -> vw.Program:
             mean more workgroups to spread over the device.
 
     Raises:
-        ValueError: ``bytes_per_lane`` is not a power of two from 4 to 16,384.
+        InputError: ``bytes_per_lane`` is not a power of two from 4 to 16,384.
     """
-    if not 4 <= bytes_per_lane <= 16_384 or bytes_per_lane & (bytes_per_lane - 1):
-        raise ValueError(
-            f"bytes_per_lane is a power of two from 4 to 16384, not {bytes_per_lane!r}"
+    bytes_per_lane = whole_number("bytes_per_lane", bytes_per_lane, 4, 16_384)
+    if bytes_per_lane & (bytes_per_lane - 1):
+        raise vw.InputError(
+            f"bytes_per_lane is {bytes_per_lane}", fix="give a power of two from 4 to 16384"
         )
     block_bytes = _LANES * bytes_per_lane
     stride = 32 * _LANES  # bits from one word of a lane to its next
@@ -143,13 +145,11 @@ def crc32_combine(first: int, second: int, second_length: int) -> int:
         second_length: bytes of the piece behind, any number.
 
     Raises:
-        ValueError: a CRC is not from 0 to 2^32 - 1, or the length is negative.
+        InputError: a CRC is no int from 0 to 2^32 - 1, or the length no int of 0 or more.
     """
-    for crc in (first, second):
-        if not 0 <= crc <= _ALL_ONES:
-            raise ValueError(f"a CRC-32 is from 0 to 0xFFFFFFFF, not {crc!r}")
-    if second_length < 0:
-        raise ValueError(f"second_length is a number of bytes, not {second_length!r}")
+    first = whole_number("the first CRC-32", first, 0, _ALL_ONES)
+    second = whole_number("the second CRC-32", second, 0, _ALL_ONES)
+    second_length = whole_number("second_length", second_length, 0)
     return _times(first, _power_of_x(8 * second_length)) ^ second
 
 

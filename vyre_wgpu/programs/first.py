@@ -86,8 +86,16 @@ def first_index(found: npt.NDArray[np.uint32]) -> int | None:
 
     Args:
         found: the program's output ``found``: u32, one element.
+
+    Raises:
+        InputError: it is anything else.
     """
-    (word,) = found.tolist()
+    is_word = isinstance(found, np.ndarray) and found.dtype == np.uint32 and found.size == 1
+    if not is_word:
+        raise vw.InputError(
+            "found is not one element of u32", fix="pass the output of a first_of program"
+        )
+    word = found.item()
     return _LAST - int(word) if word else None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import vyre_wgpu as vw
 
+from .options import whole_number
+
 __all__ = ["byte_histogram"]
 
 _BINS = 256
@@ -23,11 +25,10 @@ def byte_histogram(*, bytes_per_lane: int = 32) -> vw.Program:
             counts, fewer mean more workgroups to spread over the device.
 
     Raises:
-        ValueError: ``bytes_per_lane`` is not from 1 to 16,384.
+        InputError: ``bytes_per_lane`` is not from 1 to 16,384.
     """
     # Well below the 65,535 iterations after which some drivers leave a loop silently.
-    if not 1 <= bytes_per_lane <= 16_384:
-        raise ValueError(f"bytes_per_lane is from 1 to 16384, not {bytes_per_lane!r}")
+    bytes_per_lane = whole_number("bytes_per_lane", bytes_per_lane, 1, 16_384)
     # One lane for each bin, so that the lanes of a workgroup merge its counts in one step.
     b = vw.ProgramBuilder("byte_histogram", workgroup_size=_BINS)
     data = b.read("data", vw.u8)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import vyre_wgpu as vw
 
 from .chunks import byte_array
+from .options import whole_number
 
 __all__ = ["KeywordTables", "count_keywords", "keyword_counts", "keyword_tables"]
 
@@ -201,10 +202,9 @@ def keyword_counts(*, bytes_per_lane: int = 64) -> vw.Program:
             least twice the overlap is taken.
 
     Raises:
-        ValueError: ``bytes_per_lane`` is not from 1 to 16,384.
+        InputError: ``bytes_per_lane`` is not from 1 to 16,384.
     """
-    if not 1 <= bytes_per_lane <= 16_384:
-        raise ValueError(f"bytes_per_lane is from 1 to 16384, not {bytes_per_lane!r}")
+    bytes_per_lane = whole_number("bytes_per_lane", bytes_per_lane, 1, 16_384)
     b = vw.ProgramBuilder("keyword_counts", workgroup_size=_LANES)
     overlap = b.param("overlap", vw.u32)
     keywords = b.param("keywords", vw.u32)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import logging
+import operator
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from .. import settings
 from ..errors import ForkedProcessError, InputError, NoAdapterError
+from .forked import first_process, guard_children
 from .info import AdapterInfo, AdapterKind
 
 __all__ = ["Adapter", "choose", "enumerate_adapters", "select"]
@@ -48,12 +49,6 @@ class Adapter(NamedTuple):
     handle: Any
 
 
-@functools.cache
-def _first_process() -> int:
-    """The process that first asked the GPU library for adapters."""
-    return os.getpid()
-
-
 def enumerate_adapters() -> list[Adapter]:
     """All adapters of this machine in the order of their index, OpenGL included.
 
@@ -61,17 +56,18 @@ def enumerate_adapters() -> list[Adapter]:
         ForkedProcessError: the GPU library was in use before this process was forked.
         NoAdapterError: the GPU library cannot be loaded.
     """
-    if _first_process() != os.getpid():
+    if first_process() != os.getpid():
         raise ForkedProcessError(
             "this process was forked from one that already used the GPU",
             fix='start workers with multiprocessing.get_context("spawn")',
         )
     try:
-        import wgpu  # loading the native library takes a third of a second
+        import wgpu.backends.wgpu_native  # loads the native library, a third of a second
     except (ImportError, OSError, RuntimeError) as error:
         raise NoAdapterError(
             f"the GPU library cannot be loaded: {error}", fix="reinstall the package wgpu"
         ) from error
+    guard_children()
     handles = wgpu.gpu.enumerate_adapters_sync()
     return [Adapter(_describe(index, dict(h.info)), h) for index, h in enumerate(handles)]
 
@@ -140,17 +136,18 @@ def select(
                 fix=_install_hint(),
             )
         return min(usable, key=_rank)
-    if isinstance(request, bool) or not isinstance(request, (int, str)):
-        raise InputError(
-            f"{origin} is {request!r}, not an index or a part of a name",
-            fix=f"use one of: {_listing(adapters)}",
-        )
-    if isinstance(request, int):
-        if not 0 <= request < len(adapters):
-            raise NoAdapterError(
-                f"{origin} {request} does not exist", fix=f"use one of: {_listing(adapters)}"
+    if not isinstance(request, str):
+        number = _index(request)
+        if number is None:
+            raise InputError(
+                f"{origin} is {request!r}, not an index or a part of a name",
+                fix=f"use one of: {_listing(adapters)}",
             )
-        return adapters[request]
+        if not 0 <= number < len(adapters):
+            raise NoAdapterError(
+                f"{origin} {number} does not exist", fix=f"use one of: {_listing(adapters)}"
+            )
+        return adapters[number]
     wanted = request.strip().lower()
     if wanted.isdecimal() and int(wanted) < len(adapters):
         return adapters[int(wanted)]  # beyond the list it may be a model number
@@ -162,6 +159,16 @@ def select(
             f"no adapter matches {origin} {request!r}", fix=f"use one of: {_listing(adapters)}"
         )
     return min(matching, key=_rank)
+
+
+def _index(request: object) -> int | None:
+    """A Python or NumPy integer as an int; None for anything else, a bool too."""
+    if isinstance(request, bool):
+        return None
+    try:
+        return operator.index(request)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def _rank(info: AdapterInfo) -> tuple[bool, int, int, int]:

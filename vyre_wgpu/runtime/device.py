@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import (
     DeviceLostError,
@@ -71,6 +71,12 @@ class Device:
         self._process = os.getpid()
         self._closed = False
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"the device {self.info.name} is neither copied nor pickled, for it belongs to this "
+            "process: open a backend where one is needed"
+        )
 
     @property
     def closed(self) -> bool:

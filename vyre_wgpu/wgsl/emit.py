@@ -2,43 +2,29 @@
 
 Two ways of ending a lane. Without barriers ``trap`` and ``return`` leave the shader (through a
 status, where the statement stands in a function that was split off). With barriers a lane must go
-on meeting them: the program is *predicated*. A private flag ``alive`` is cleared, every effect
-after a possible end is guarded by it, and loops whose iterations may differ between lanes stop on
-it.
+on meeting them, and with checked accesses it may end nearly anywhere: the program is *predicated*.
+A private flag ``alive`` is cleared, every effect after a possible end is guarded by it, and loops
+whose iterations may differ between lanes stop on it.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
-from ..errors import UnsupportedFeatureError
 from ..ir.ops import INFO, Op
 from ..ir.program import Program
-from ..ir.types import DType, dtype_from_code
 from ..ir.uniformity import Uniformity
-from .arithmetic import expression, helpers_in, shift_count
+from .arithmetic import helpers_in
+from .checks import DIVISIONS
 from .memory import ATOMIC_OPS, access_name
-from .numbering import may_be_equal
-from .spelling import literal, normalize, register_type, suffix, zero
+from .spelling import register_type, suffix, zero
 from .structure import Block, Call, Function, Layout, Nest
 from .subgroups import subgroup_expression
+from .values import Values
 
 __all__ = ["Emitter", "LoopGuard"]
 
 _STATUS: dict[int, int] = {Op.RETURN: 1, Op.BREAK: 2, Op.CONTINUE: 3}
-_SHIFTS = frozenset({Op.SHL, Op.SHR, Op.ROTL, Op.ROTR})
-_COMPARISONS = frozenset({Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE})
-_HIDES_EQUAL = frozenset({Op.SUB, Op.DIV, *_COMPARISONS})
-_HIDES_ZERO = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA})
-_ID_NAMES: dict[int, str] = {
-    Op.GLOBAL_ID: "gid",
-    Op.LOCAL_ID: "lid",
-    Op.WORKGROUP_ID: "wid",
-    Op.NUM_WORKGROUPS: "nwg",
-    Op.SUBGROUP_SIZE: "subgroup_lanes",
-    Op.SUBGROUP_LANE: "subgroup_lane",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +47,12 @@ class Emitter:
         program: the program.
         layout: its division into functions.
         emitted: 1 for each row that becomes a statement.
-        uniformity: which flow is uniform; consulted only for predicated programs.
+        uniformity: which flow is uniform; given for predicated programs with barriers only.
         predicated_from: first row whose effects are guarded by ``alive``, or None if the program
             is not predicated.
-        lengths: text of each buffer's length.
-        params: text of each param's value.
+        values: text of every row's value.
         guard: what bounds the loops.
+        checked: 1 for each row that traps on its own (`checks`).
     """
 
     def __init__(
@@ -76,9 +62,9 @@ class Emitter:
         emitted: bytes,
         uniformity: Uniformity | None,
         predicated_from: int | None,
-        lengths: dict[int, str],
-        params: dict[int, str],
+        values: Values,
         guard: LoopGuard,
+        checked: bytes,
     ) -> None:
         self._program = program
         self._table = program.table
@@ -86,14 +72,13 @@ class Emitter:
         self._emitted = emitted
         self._uniformity = uniformity
         self._predicated_from = predicated_from
-        self._lengths = lengths
-        self._params = params
+        self._values = values
         self._guard = guard
-        self._numbers = may_be_equal(program)
+        self._checked = checked
         self.helpers: set[str] = set()
         self.privates: list[str] = []
-        self.ids: set[str] = set()
         self.asks_for_life = False
+        self.notes_traps = False
         self._lines: list[str] = []
         self._indent = 1
         self._function = Function(Block())
@@ -121,44 +106,11 @@ class Emitter:
         self._lines.append("  " * self._indent + text)
         self.helpers |= helpers_in(text)
 
-    def _dtype(self, row: int) -> DType:
-        return dtype_from_code(self._table.dtype[row])
-
-    def _name(self, row: int) -> str:
-        """The variable of a row's value."""
-        return f"{'s' if row in self._layout.shared else 'v'}{row}"
-
-    def _text(self, row: int, *, opaque: bool = False) -> str:
-        """The value of a row as an operand."""
-        table = self._table
-        op = table.op[row]
-        if op == Op.LET:
-            return self._text(self.value_of(row), opaque=opaque)
-        const = table.const[row]
-        if op == Op.LITERAL:
-            return literal(self._dtype(row), self._program.literals[const], opaque=opaque)
-        if op == Op.PARAM:
-            return self._params[const]
-        if op == Op.LENGTH:
-            text = self._lengths[const]
-            return f"({text} | d.zero)" if opaque and text[0].isdigit() else text
-        if op in _ID_NAMES:
-            name = _ID_NAMES[op]
-            self.ids.add(name)
-            return f"{name}.{'xyz'[const]}" if const >= 0 else name
-        return self._name(row)
-
-    def value_of(self, row: int) -> int:
-        """The row that a value really comes from: names of ``let`` are looked through."""
-        while self._table.op[row] == Op.LET:
-            row = self._table.a[row]
-        return row
-
     def _define(self, row: int, text: str) -> None:
         """Binds a row's value to a name."""
-        name = self._name(row)
+        name = self._values.name(row)
         if row in self._layout.shared:
-            self.privates.append(f"var<private> {name}: {register_type(self._dtype(row))};")
+            self.privates.append(f"var<private> {name}: {register_type(self._values.dtype(row))};")
             self._line(f"{name} = {text};")
         else:
             self._line(f"let {name} = {text};")
@@ -188,8 +140,10 @@ class Emitter:
         op = table.op[row]
         if not self._emitted[row]:
             return False
+        if self._checked[row]:
+            self._check(row, op)
         if INFO[op].pure:
-            self._define(row, self._pure(row, op))
+            self._define(row, self._values.pure(row, op, self._line))
             return False
         match op:
             case Op.LOAD:
@@ -203,9 +157,11 @@ class Emitter:
             case Op.VAR:
                 self._variable(row)
             case Op.VAR_GET:
-                self._define(row, self._name(table.a[row]))
+                self._define(row, self._values.name(table.a[row]))
             case Op.ASSIGN:
-                self._line(f"{self._name(table.a[row])} = {self._text(table.b[row])};")
+                self._line(
+                    f"{self._values.name(table.a[row])} = {self._values.text(table.b[row])};"
+                )
             case Op.BARRIER:
                 self._line("storageBarrier();")
                 self._line("workgroupBarrier();")
@@ -219,92 +175,13 @@ class Emitter:
                 raise AssertionError(f"row {row}: {INFO[op].name} is no plain statement")
         return False
 
-    def _pure(self, row: int, op: int) -> str:
-        table = self._table
-        rows = table.operands(row)
-        # With only literals a compiler would evaluate the operation itself, and refuse some.
-        constant = all(self._is_constant(r) for r in rows)
-        texts = [self._text(r, opaque=constant and i == 0) for i, r in enumerate(rows)]
-        dtype = self._dtype(rows[1] if op == Op.SELECT else rows[0])
-        if op in _SHIFTS:
-            texts[1] = shift_count(dtype, texts[1], self._dtype(rows[1]))
-        elif op == Op.POWI and self._literal_value(rows[1]) is not None:
-            return self._power(row, texts[0], int(self._literal_value(rows[1]) or 0), dtype)
-        elif dtype.is_float:
-            self._hide(op, rows, texts)
-            if op == Op.DIV and self._is_plain_literal(rows[1], up_to=2.0**126):
-                return normalize(dtype, f"{texts[0]} / {texts[1]}")
-        try:
-            return expression(op, dtype, self._dtype(row), texts)
-        except UnsupportedFeatureError as error:
-            source = self._program.debug.source(row)
-            where = f" at {source[0]}:{source[1]}" if source else ""
-            raise UnsupportedFeatureError(
-                f"program {self._program.name!r}: {error.message}{where}", fix=error.fix
-            ) from None
-
-    def _power(self, row: int, base: str, exponent: int, dtype: DType) -> str:
-        """A power with a literal exponent: the multiplications, written out."""
-        square, product, left = base, "", abs(exponent)
-        for step in range(left.bit_length()):
-            if left >> step & 1:
-                product = self._step(f"p{row}_{step}", product, square)
-            if left >> (step + 1):
-                square = self._step(f"q{row}_{step}", square, square)
-        one = f"1.0{suffix(dtype)}"
-        product = product or one
-        if exponent < 0:
-            product = f"h_div_{register_type(dtype)}({one}, {product})"
-        return normalize(dtype, product)
-
-    def _step(self, name: str, a: str, b: str) -> str:
-        if not a:
-            return b
-        self._line(f"let {name} = {a} * {b};")
-        return name
-
-    def _is_constant(self, row: int) -> bool:
-        op = self._table.op[self.value_of(row)]
-        return op == Op.LITERAL or (op == Op.LENGTH and self._text(row)[0].isdigit())
-
-    def _hide(self, op: int, rows: tuple[int, ...], texts: list[str]) -> None:
-        """Hides from the driver what it would fold wrongly: zero factors and equal operands."""
-        if op in _HIDES_ZERO:
-            for i, row in enumerate(rows):
-                if self._literal_value(row) == 0:
-                    texts[i] = self._text(row, opaque=True)
-        # A finite non-zero literal folds rightly with anything that a driver can prove equal to it.
-        if op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
-            a, b = (self._numbers[self.value_of(r)] for r in rows)
-            if a == b or 0 in (a, b):
-                register = register_type(self._dtype(rows[0]))
-                texts[1] = f"h_opaque_{register}({texts[1]})"
-
-    def _is_plain_literal(self, row: int, up_to: float = sys.float_info.max) -> bool:
-        """Whether a row is a literal, not zero, of at most the magnitude given."""
-        value = self._literal_value(row)
-        return value is not None and 0 < abs(value) <= up_to
-
-    def _literal_value(self, row: int) -> float | None:
-        row = self.value_of(row)
-        if self._table.op[row] != Op.LITERAL:
-            return None
-        return self._dtype(row).decode(self._program.literals[self._table.const[row]])
-
     # Memory
 
     def _access(self, row: int, op: int) -> str:
         table = self._table
         first, *others = table.operands(row)
-        arguments = [self._index(first), *map(self._text, others)]
+        arguments = [self._values.index(first), *map(self._values.text, others)]
         return f"{access_name(op, table.const[row])}({', '.join(arguments)})"
-
-    def _index(self, row: int) -> str:
-        text = self._text(row)
-        dtype = self._dtype(row)
-        if dtype.is_signed or dtype.bits == 64:
-            return f"h_index_{register_type(dtype)}({text})"
-        return text
 
     def _effect(self, row: int, statement: str) -> None:
         if self._is_guarded(row):
@@ -320,11 +197,11 @@ class Emitter:
         if not self._is_guarded(row):
             self._define(row, call)
             return
-        name = self._name(row)
-        declaration = f"{name}: {register_type(self._dtype(row))}"
+        name = self._values.name(row)
+        declaration = f"{name}: {register_type(self._values.dtype(row))}"
         if row in self._layout.shared:
             self.privates.append(f"var<private> {declaration};")
-            self._line(f"{name} = {zero(self._dtype(row))};")
+            self._line(f"{name} = {zero(self._values.dtype(row))};")
         else:
             self._line(f"var {declaration};")
         self._line(f"if (alive) {{ {name} = {call}; }}")
@@ -333,27 +210,40 @@ class Emitter:
         rows = self._table.operands(row)
         text = subgroup_expression(
             op,
-            self._dtype(rows[0]),
-            [self._text(r) for r in rows],
+            self._values.dtype(rows[0]),
+            [self._values.text(r) for r in rows],
             predicated=self._is_guarded(row),
         )
         self._define(row, text)
 
     def _variable(self, row: int) -> None:
-        name, init = self._name(row), self._text(self._table.a[row])
-        kind = register_type(self._dtype(row))
+        name, init = self._values.name(row), self._values.text(self._table.a[row])
+        kind = register_type(self._values.dtype(row))
         if row in self._layout.shared:
             self.privates.append(f"var<private> {name}: {kind};")
             self._line(f"{name} = {init};")
         else:
             self._line(f"var {name}: {kind} = {init};")
 
+    def _check(self, row: int, op: int) -> None:
+        """Traps where an index is out of bounds or a divisor is zero."""
+        values, table = self._values, self._table
+        if op in DIVISIONS:
+            divisor = table.b[row]
+            fault = f"{values.text(divisor)} == {zero(values.dtype(divisor))}"
+            address = "0u"
+        else:
+            index = table.a[row]
+            fault = f"{values.index(index)} >= {values.length(table.const[row])}"
+            address = values.word(index)
+        self._raise(row, address, fault)
+
     # Control flow
 
     def _nest(self, nest: Nest) -> None:
         match self._table.op[nest.row]:
             case Op.IF:
-                self._line(f"if ({self._text(self._table.a[nest.row])}) {{")
+                self._line(f"if ({self._values.text(self._table.a[nest.row])}) {{")
                 self._nested(nest.parts[0])
                 if len(nest.parts) > 1:
                     self._line("} else {")
@@ -366,8 +256,8 @@ class Emitter:
 
     def _for(self, nest: Nest) -> None:
         table, row = self._table, nest.row
-        start, stop, step = map(self._text, table.operands(row))
-        dtype = self._dtype(row)
+        start, stop, step = map(self._values.text, table.operands(row))
+        dtype = self._values.dtype(row)
         kind = register_type(dtype)
         counter = f"k{row}"
         one = f"1{suffix(dtype)}"
@@ -394,7 +284,7 @@ class Emitter:
         self._open_loop(nest.row)
         if not self._block(condition):
             self._leave_if_all_have_ended(nest)
-            self._test(nest.row, self._text(self._table.a[nest.split]))
+            self._test(nest.row, self._values.text(self._table.a[nest.split]))
             self._block(body)
         self._close_loop(nest.row)
 
@@ -403,7 +293,7 @@ class Emitter:
 
         They go on meeting its barriers, and no condition of theirs would ever end it.
         """
-        condition = self.value_of(self._table.a[nest.split])
+        condition = self._values.value_of(self._table.a[nest.split])
         is_endless = self._table.op[condition] == Op.LITERAL
         if not (is_endless and self.is_predicated and self._holds_barrier(nest)):
             return
@@ -452,19 +342,14 @@ class Emitter:
         self._indent -= 1
         self._line("}")
         if self._guard.is_on:
-            alive = " && alive" if self.is_predicated else ""
-            self._line(f"if (!done{row}{alive}) {{")
-            self._indent += 1
-            self._line(f"h_trap({row}u, 0u, lane_index());")
-            self._end_lane()
-            self._indent -= 1
-            self._line("}")
+            self._raise(row, "0u", f"!done{row}")
 
     def _while_alive(self, row: int) -> str:
         """The further condition of a loop whose iterations differ between lanes."""
-        if self._predicated_from is None or self._uniformity is None:
+        if self._predicated_from is None:
             return ""
-        return "" if self._uniformity.body[row] else " && alive"
+        is_shared = self._uniformity is not None and self._uniformity.body[row]
+        return "" if is_shared else " && alive"
 
     def _jump(self, op: int) -> bool:
         self._line(self._jump_text(op))
@@ -476,16 +361,39 @@ class Emitter:
         return self._leave_loop() if op == Op.BREAK else "continue;"
 
     def _trap(self, row: int) -> bool:
-        address = self._table.a[row]
-        text = self._text(address)
-        if self._dtype(address).is_signed:
-            text = f"bitcast<u32>({text})"
-        statement = f"h_trap({row}u, {text}, lane_index());"
-        if self._predicated_from is None:
-            self._line(statement)
-        else:
-            self._line(f"if (alive) {{ {statement} }}")
-        return self._end_lane()
+        return self._raise(row, self._values.word(self._table.a[row]), "")
+
+    def _raise(self, row: int, address: str, fault: str) -> bool:
+        """Records a trap where a fault holds (always, if it is empty) and ends the lane.
+
+        A predicated lane only notes it; the entry point hands it on at its end (`epilogue`), so
+        that not every check has the loop of `h_trap` in it.
+        """
+        if self.is_predicated:
+            conditions = " && ".join(["alive", *([fault] if fault else [])])
+            self._line(f"if ({conditions}) {{")
+            self._indent += 1
+            self._line(f"trapped = true; trap_site = {row}u; trap_address = {address};")
+            self.notes_traps = True
+            self._end_lane()
+            self._indent -= 1
+            self._line("}")
+            return False
+        if fault:
+            self._line(f"if ({fault}) {{")
+            self._indent += 1
+        self._line(f"h_trap({row}u, {address}, lane_index());")
+        ended = self._end_lane()
+        if fault:
+            self._indent -= 1
+            self._line("}")
+        return ended and not fault
+
+    def epilogue(self) -> list[str]:
+        """What the entry point does behind the body of a predicated program."""
+        if not self.notes_traps:
+            return []
+        return ["  if (trapped) { h_trap(trap_site, trap_address, lane_index()); }"]
 
     def _end_lane(self) -> bool:
         if self._predicated_from is not None:

@@ -11,27 +11,26 @@ import math
 
 from ..errors import LimitError, UnsupportedFeatureError
 from ..ir.blocks import find_blocks
+from ..ir.observes import observes_workgroup
 from ..ir.ops import INFO, Op
 from ..ir.program import Program, Table
 from ..ir.types import DType, dtype_from_code
 from ..ir.uniformity import analyze
 from .arithmetic import helpers_in
+from .checks import checked_rows
 from .descriptor import HEADER_WORDS, Binding, KernelDescriptor, ShaderArtifact, Word
 from .emit import Emitter, LoopGuard
 from .entry import entry_point, lane_index, required_ids
 from .loops import most_iterations
-from .memory import ATOMIC_OPS, MemoryPlan, plan_memory, workgroup_bytes
+from .memory import ATOMIC_OPS, MemoryPlan, plan_memory, private_bytes, workgroup_bytes
 from .options import CompileOptions
 from .prelude import HELPERS, with_dependencies
 from .spelling import register_type
 from .structure import MAIN, Layout, plan_functions
 from .target import Target
+from .values import Values
 
 __all__ = ["lower"]
-
-_LANE_SHAPE_OPS = frozenset(
-    {Op.LOCAL_ID, Op.WORKGROUP_ID, Op.NUM_WORKGROUPS, Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE}
-)
 
 
 def lower(
@@ -59,25 +58,36 @@ def lower(
     _refuse_unsupported(program)
     workgroup = _workgroup_size(program, options, target)
     guard = _loop_guard(program, options, target, math.prod(workgroup))
-    descriptor = _descriptor(program, workgroup, target, guard, indirect=indirect)
+    checked = checked_rows(program) if options.checks == "trap" else bytes(len(table))
+    may_trap = Op.TRAP in table.op or guard.is_on or any(checked)
+    descriptor = _descriptor(program, workgroup, target, traps=may_trap, indirect=indirect)
     _check_limits(program, descriptor, target)
     lengths = _length_texts(program, descriptor)
-    emitted = _emitted_rows(table)
-    memory = plan_memory(program, emitted, lengths, math.prod(workgroup), guard_loops=guard.is_on)
-    first_guarded = _predicated_from(table, loops_end=guard.is_on)
-    uniformity = analyze(program) if first_guarded is not None else None
+    emitted = _emitted_rows(table, checked)
+    memory = plan_memory(
+        program,
+        emitted,
+        lengths,
+        math.prod(workgroup),
+        guard_loops=guard.is_on,
+        trusted=options.checks == "trusted",
+    )
+    ends = _rows_that_end_lanes(table, checked)
+    first_guarded = _predicated_from(table, ends, loops_end=guard.is_on, many=any(checked))
+    is_shared = first_guarded is not None and Op.BARRIER in table.op
+    uniformity = analyze(program) if is_shared else None
     is_predicated = first_guarded is not None
     layout = plan_functions(
         program,
         emitted,
         lambda row: _value_of(table, row),
-        frozenset() if is_predicated else frozenset({Op.TRAP, Op.RETURN}),
+        bytes(len(table)) if is_predicated else ends,
         loops_exit=guard.is_on and not is_predicated,
     )
-    params = _param_texts(program)
-    emitter = Emitter(program, layout, emitted, uniformity, first_guarded, lengths, params, guard)
+    values = Values(program, layout.shared, lengths, _param_texts(program))
+    emitter = Emitter(program, layout, emitted, uniformity, first_guarded, values, guard, checked)
     bodies = [emitter.function_body(n) for n in range(len(layout.functions))]
-    text = _module(program, descriptor, memory, layout, emitter, guard, bodies)
+    text = _module(program, descriptor, memory, layout, emitter, values.ids, guard, bodies)
     return ShaderArtifact(text, descriptor)
 
 
@@ -124,7 +134,7 @@ def _workgroup_size(
 ) -> tuple[int, int, int]:
     size = program.workgroup_size
     if options.workgroup_size is not None:
-        if _observes_workgroup(program):
+        if observes_workgroup(program):
             raise UnsupportedFeatureError(
                 f"program {program.name!r} depends on its workgroup size {size}, "
                 f"which CompileOptions would replace",
@@ -153,12 +163,6 @@ def _axes(size: int | tuple[int, ...]) -> tuple[int, ...]:
     return size if isinstance(size, tuple) else (size,)
 
 
-def _observes_workgroup(program: Program) -> bool:
-    codes = set(program.table.op)
-    shared = any(not b.kind.is_storage and b.kind.label == "workgroup" for b in program.buffers)
-    return shared or Op.BARRIER in codes or bool(codes & _LANE_SHAPE_OPS)
-
-
 def _check_limits(program: Program, descriptor: KernelDescriptor, target: Target) -> None:
     bound = len(descriptor.bindings) + (descriptor.trap_binding is not None)
     if bound > target.max_storage_buffers:
@@ -176,6 +180,14 @@ def _check_limits(program: Program, descriptor: KernelDescriptor, target: Target
             f"workgroup buffers take {sum(sizes.values())} bytes ({listed}), the device allows "
             f"{target.max_workgroup_storage}",
             fix="use smaller workgroup buffers",
+        )
+    private = private_bytes(program)
+    if sum(private.values()) > target.max_private_bytes:
+        listed = ", ".join(f"{name!r} {size}" for name, size in private.items())
+        raise LimitError(
+            f"private buffers take {sum(private.values())} bytes of a lane ({listed}; 4 bytes an "
+            f"element at least), the limit is {target.max_private_bytes}",
+            fix="use smaller private arrays, or a scratch buffer with a part for each lane",
         )
     if descriptor.block_binding is not None:
         taken = descriptor.block_words * 4
@@ -203,8 +215,8 @@ def _descriptor(
     program: Program,
     workgroup: tuple[int, int, int],
     target: Target,
-    guard: LoopGuard,
     *,
+    traps: bool,
     indirect: bool,
 ) -> KernelDescriptor:
     codes = program.table.op
@@ -221,7 +233,6 @@ def _descriptor(
     for index, param in enumerate(program.params):
         params.append((index, word))
         word += 2 if param.dtype.bits == 64 else 1
-    traps = Op.TRAP in codes or guard.is_on
     fits = word * 4 <= target.immediate_bytes
     return KernelDescriptor(
         bindings=tuple(bindings),
@@ -292,13 +303,16 @@ def _value_of(table: Table, row: int) -> int:
     return row
 
 
-def _emitted_rows(table: Table) -> bytes:
-    """1 for each row that becomes a statement: effects, and what they use other than leaves."""
+def _emitted_rows(table: Table, checked: bytes) -> bytes:
+    """1 for each row that becomes a statement: effects, and what they use other than leaves.
+
+    A row that may trap is an effect.
+    """
     live = bytearray(len(table))
     for row in range(len(table) - 1, -1, -1):
         info = INFO[table.op[row]]
         removable = info.pure or table.op[row] in (Op.LOAD, Op.LET, Op.VAR, Op.VAR_GET)
-        if not removable:
+        if not removable or checked[row]:
             live[row] = 1
         if live[row]:
             for operand in table.operands(row):
@@ -309,23 +323,32 @@ def _emitted_rows(table: Table) -> bytes:
     return bytes(live)
 
 
-def _predicated_from(table: Table, *, loops_end: bool) -> int | None:
-    """First row whose effects need the ``alive`` guard; None if no lane ends before a barrier.
+def _rows_that_end_lanes(table: Table, checked: bytes) -> bytes:
+    ends = bytearray(checked)
+    for row, code in enumerate(table.op):
+        if code in (Op.TRAP, Op.RETURN):
+            ends[row] = 1
+    return bytes(ends)
 
-    That is the first trap or return, or the start of the outermost loop around it.
+
+def _predicated_from(table: Table, ends: bytes, *, loops_end: bool, many: bool) -> int | None:
+    """First row whose effects need the ``alive`` guard; None if ended lanes leave the shader.
+
+    That is the first row at which a lane may end, or the start of the outermost loop around it.
+    Ended lanes stay where they have barriers to meet, and where they may end in so many places that
+    leaving would cost: drivers nest the rest of the program into a branch at each early return.
 
     Args:
         table: the program's operations.
+        ends: 1 for each row at which a lane may end.
         loops_end: whether a lane may end in any loop too.
+        many: whether lanes may end wherever memory is accessed.
     """
-    if Op.BARRIER not in table.op:
+    if not many and Op.BARRIER not in table.op:
         return None
-    ends = {Op.TRAP, Op.RETURN, *((Op.FOR, Op.WHILE) if loops_end else ())}
-    first = next((r for r, c in enumerate(table.op) if c in ends), None)
-    if first is None or Op.BARRIER not in table.op[_outermost_loop(table, first) :]:
-        # Nothing to meet any more: still no early exit, for the split functions agree on one way.
-        return first
-    return _outermost_loop(table, first)
+    loops = (Op.FOR, Op.WHILE) if loops_end else ()
+    first = next((r for r, c in enumerate(table.op) if ends[r] or c in loops), None)
+    return None if first is None else _outermost_loop(table, first)
 
 
 def _outermost_loop(table: Table, row: int) -> int:
@@ -350,6 +373,7 @@ def _module(
     memory: MemoryPlan,
     layout: Layout,
     emitter: Emitter,
+    ids_used: set[str],
     guard: LoopGuard,
     bodies: list[list[str]],
 ) -> str:
@@ -359,11 +383,14 @@ def _module(
             f"@group(0) @binding({descriptor.trap_binding}) "
             "var<storage, read_write> trap_words: array<atomic<u32>, 4>;"
         )
-    ids = sorted(required_ids(descriptor, emitter.ids))
+    ids = sorted(required_ids(descriptor, ids_used))
     extra = ["first_lane"] if emitter.asks_for_life else []
     lines += [f"var<private> {name}: {_ID_TYPES.get(name, 'vec3<u32>')};" for name in ids]
     if emitter.is_predicated:
         lines.append("var<private> alive: bool = true;")
+    if emitter.notes_traps:
+        lines.append("var<private> trapped: bool;")
+        lines += [f"var<private> {name}: u32;" for name in ("trap_site", "trap_address")]
     if emitter.asks_for_life:
         lines += ["var<private> first_lane: bool;", "var<workgroup> any_alive: u32;"]
     if guard.max_iterations is not None:
@@ -385,5 +412,6 @@ def _module(
         if number != MAIN:
             result = " -> u32" if function.escapes else ""
             lines += ["", f"fn part{number}(){result} {{", *bodies[number], "}"]
-    lines += ["", *entry_point(descriptor, memory.clears, {*ids, *extra}, bodies[MAIN])]
+    body = [*bodies[MAIN], *emitter.epilogue()]
+    lines += ["", *entry_point(descriptor, memory.clears, {*ids, *extra}, body)]
     return "\n".join(lines) + "\n"

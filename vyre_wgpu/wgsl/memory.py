@@ -16,7 +16,7 @@ from ..ir.types import DType
 from .descriptor import UNKNOWN_SITE
 from .spelling import register_type, zero
 
-__all__ = ["ATOMIC_OPS", "Access", "MemoryPlan", "plan_memory", "workgroup_bytes"]
+__all__ = ["ATOMIC_OPS", "Access", "MemoryPlan", "plan_memory", "private_bytes", "workgroup_bytes"]
 
 ATOMIC_OPS: dict[int, str] = {
     Op.ATOMIC_ADD: "atomicAdd",
@@ -67,7 +67,13 @@ class MemoryPlan:
 
 
 def plan_memory(
-    program: Program, live: bytes, lengths: dict[int, str], lanes: int, *, guard_loops: bool = False
+    program: Program,
+    live: bytes,
+    lengths: dict[int, str],
+    lanes: int,
+    *,
+    guard_loops: bool = False,
+    trusted: bool = False,
 ) -> MemoryPlan:
     """Declarations and functions for every buffer of a program.
 
@@ -77,6 +83,7 @@ def plan_memory(
         lengths: text of each buffer's logical length in elements.
         lanes: lanes of a workgroup.
         guard_loops: whether a lane traps whose compare-exchange loop the driver ended early.
+        trusted: whether indices are in bounds by the author's word.
     """
     accesses = [Access() for _ in program.buffers]
     table = program.table
@@ -90,7 +97,14 @@ def plan_memory(
     for index, (buffer, access) in enumerate(zip(program.buffers, accesses, strict=True)):
         declarations.append(_declaration(index, buffer, access, bindings.get(index, -1)))
         functions += [
-            _function(op, index, buffer, access, lengths[index], guard_loops=guard_loops)
+            _function(
+                op,
+                index,
+                buffer,
+                access,
+                "" if trusted else lengths[index],
+                guard_loops=guard_loops,
+            )
             for op in sorted(access.ops)
         ]
     clears = [
@@ -110,6 +124,15 @@ def workgroup_bytes(program: Program) -> dict[str, int]:
         b.name: -(-_static_count(b) * max(b.dtype.itemsize, 4) // 16) * 16
         for b in program.buffers
         if b.kind is BufferKind.WORKGROUP
+    }
+
+
+def private_bytes(program: Program) -> dict[str, int]:
+    """Bytes of a lane's own that each private buffer takes."""
+    return {
+        b.name: _static_count(b) * max(b.dtype.itemsize, 4)
+        for b in program.buffers
+        if b.kind is BufferKind.PRIVATE
     }
 
 
@@ -159,33 +182,40 @@ def _function(
     op: Op, index: int, buffer: Buffer, access: Access, length: str, *, guard_loops: bool
 ) -> str:
     value = register_type(buffer.dtype)
-    guard = f"if (i >= {length})"
+    out_of_bounds = f"  if (i >= {length}) {{ return {zero(buffer.dtype)}; }}\n" if length else ""
+    dropped = f"  if (i >= {length}) {{ return; }}\n" if length else ""
     if op is Op.LOAD:
-        return (
-            f"fn load{index}(i: u32) -> {value} {{\n"
-            f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
-            f"  return {_read(index, buffer, access)};\n}}"
-        )
+        if not length:
+            body = f"  return {_read(index, buffer, access)};\n"
+        else:
+            # Without a branch: drivers take long over hundreds of those. Element 0 is always bound.
+            body = (
+                f"  let i = select(0u, at, at < {length});\n"
+                f"  return select({zero(buffer.dtype)}, {_read(index, buffer, access)}, "
+                f"at < {length});\n"
+            )
+        name = "at" if length else "i"
+        return f"fn load{index}({name}: u32) -> {value} {{\n{body}}}"
     if op is Op.STORE:
         if _is_packed(buffer):
-            return _packed_store(index, buffer, guard, guarded=guard_loops)
+            return _packed_store(index, buffer, dropped, guarded=guard_loops)
         stored = "select(0u, 1u, v)" if buffer.dtype.kind == "bool" else "v"
         write = f"atomicStore(&b{index}[i], v)" if access.is_atomic else f"b{index}[i] = {stored}"
-        return f"fn store{index}(i: u32, v: {value}) {{\n  {guard} {{ return; }}\n  {write};\n}}"
+        return f"fn store{index}(i: u32, v: {value}) {{\n{dropped}  {write};\n}}"
     name, builtin = f"{_short(op)}{index}", ATOMIC_OPS[op]
     if op is Op.ATOMIC_COMPARE_EXCHANGE:
         # WGSL's compare-exchange may fail spuriously; ours does not.
         attempt = f"    let r = {builtin}(&b{index}[i], e, v);\n    old = r.old_value;\n"
         return (
             f"fn {name}(i: u32, e: {value}, v: {value}) -> {value} {{\n"
-            f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
+            f"{out_of_bounds}"
             f"  var old = e;\n"
             f"{_retry(attempt, 'r.exchanged || old != e', guarded=guard_loops)}"
             f"  return old;\n}}"
         )
     return (
         f"fn {name}(i: u32, v: {value}) -> {value} {{\n"
-        f"  {guard} {{ return {zero(buffer.dtype)}; }}\n"
+        f"{out_of_bounds}"
         f"  return {builtin}(&b{index}[i], v);\n}}"
     )
 
@@ -241,7 +271,7 @@ def _retry(attempt: str, exit_test: str, *, guarded: bool) -> str:
     )
 
 
-def _packed_store(index: int, buffer: Buffer, guard: str, *, guarded: bool) -> str:
+def _packed_store(index: int, buffer: Buffer, dropped: str, *, guarded: bool) -> str:
     dtype = buffer.dtype
     width = dtype.itemsize * 8
     mask = (1 << width) - 1
@@ -258,7 +288,7 @@ def _packed_store(index: int, buffer: Buffer, guard: str, *, guarded: bool) -> s
     )
     return (
         f"fn store{index}(i: u32, v: {register_type(dtype)}) {{\n"
-        f"  {guard} {{ return; }}\n"
+        f"{dropped}"
         f"  let w = i / {per_word}u;\n"
         f"  let s = (i % {per_word}u) * {width}u;\n"
         f"  let bits = ({bits}) << s;\n"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from typing import Literal
 
 from ..errors import InputError
 
-__all__ = ["CompileOptions"]
+__all__ = ["Checks", "CompileOptions"]
+
+Checks = Literal["total", "trap", "trusted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,10 @@ class CompileOptions:
     """How to compile a program.
 
     Attributes:
+        checks: ``"total"``: every operation has a result, out of bounds and by zero too.
+            ``"trap"``: a load, store or atomic out of bounds raises `BoundsTrapError`, an integer
+            division by zero `DivisionTrapError`. ``"trusted"``: indices are not tested; the author
+            vouches that all are in bounds, else anything may be read or written.
         workgroup_size: an int or up to three: lanes of a workgroup instead of the program's own;
             only for programs that cannot observe it (no barrier, workgroup memory, subgroup
             operation, local or workgroup id). Kept as three ints.
@@ -22,25 +30,41 @@ class CompileOptions:
             elsewhere can hang the device.
     """
 
+    checks: Checks = "total"
     workgroup_size: int | tuple[int, ...] | None = None
     max_iterations: int | None = None
 
     def __post_init__(self) -> None:
+        if self.checks not in ("total", "trap", "trusted"):
+            raise InputError(
+                f"checks is {self.checks!r}, not 'total', 'trap' or 'trusted'",
+                fix='pass checks="trap" to find accesses out of bounds',
+            )
         size: object = self.workgroup_size
         if size is not None:
-            axes = size if isinstance(size, (tuple, list)) else (size,)
-            if not 1 <= len(axes) <= 3 or not all(_is_count(n) for n in axes):
+            axes = [_count(n) for n in (size if isinstance(size, (tuple, list)) else (size,))]
+            if not 1 <= len(axes) <= 3 or None in axes:
                 raise InputError(
                     f"workgroup_size is {size!r}, not an int or up to three ints of at least 1",
                     fix="pass workgroup_size=64, or (8, 8, 1)",
                 )
             object.__setattr__(self, "workgroup_size", (*axes, 1, 1)[:3])
-        if self.max_iterations is not None and not _is_count(self.max_iterations):
-            raise InputError(
-                f"max_iterations is {self.max_iterations!r}, not an int from 1 to 2^32 - 1",
-                fix="pass max_iterations=1_000_000, or None for no bound",
-            )
+        if self.max_iterations is not None:
+            most = _count(self.max_iterations)
+            if most is None:
+                raise InputError(
+                    f"max_iterations is {self.max_iterations!r}, not an int from 1 to 2^32 - 1",
+                    fix="pass max_iterations=1_000_000, or None for no bound",
+                )
+            object.__setattr__(self, "max_iterations", most)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 1 << 32
+def _count(value: object) -> int | None:
+    """A Python or NumPy integer from 1 to 2^32 - 1 as an int; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return number if 1 <= number < 1 << 32 else None

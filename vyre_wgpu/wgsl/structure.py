@@ -121,7 +121,7 @@ def plan_functions(
     program: Program,
     emitted: bytes,
     value_of: Callable[[int], int],
-    exits: frozenset[int],
+    exits: bytes,
     *,
     loops_exit: bool = False,
     max_statements: int = MAX_STATEMENTS,
@@ -132,7 +132,7 @@ def plan_functions(
         program: the program.
         emitted: 1 for each row that becomes a statement.
         value_of: the row that an operand's value really comes from (through ``let``).
-        exits: operations that end the lane by returning from a function.
+        exits: 1 for each row that may end the lane by returning from a function.
         loops_exit: whether every loop may end the lane in that way too.
         max_statements: longest body, about.
     """
@@ -161,7 +161,7 @@ class _Splitter:
         self,
         program: Program,
         emitted: bytes,
-        exits: frozenset[int],
+        exits: bytes,
         loops_exit: bool,
         max_statements: int,
     ) -> None:
@@ -231,7 +231,9 @@ class _Splitter:
                     found = self.functions[item.function - 1].escapes
                 else:
                     op = self._op[item]
-                    found = frozenset({Op.RETURN} if op in self._exits else {op} - {Op.RETURN})
+                    if self._exits[item]:
+                        escapes.add(Op.RETURN)
+                    found = frozenset({op} - {Op.RETURN})
                 escapes |= found & {Op.RETURN}
                 if not in_loop:
                     escapes |= found & {Op.BREAK, Op.CONTINUE}

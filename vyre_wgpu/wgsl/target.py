@@ -21,6 +21,8 @@ class Target:
         max_workgroup_invocations: lanes of a workgroup in all.
         max_uniform_bytes: size of a uniform binding; what the dispatch block may take where it does
             not fit into immediates.
+        max_private_bytes: private arrays of one lane; WGSL's own guaranteed limit. Drivers take a
+            time that grows with the square of it.
         loop_iterations: iterations after which the driver silently ends the loops of a lane, or
             None if it does not.
         features: wgpu feature names that the device has enabled.
@@ -32,5 +34,6 @@ class Target:
     max_workgroup_size: tuple[int, int, int] = (256, 256, 64)
     max_workgroup_invocations: int = 256
     max_uniform_bytes: int = 16384
+    max_private_bytes: int = 8192
     loop_iterations: int | None = None
     features: frozenset[str] = frozenset()

@@ -76,9 +76,9 @@ fn h_from_f16(bits: u32) -> f32 {
   return bitcast<f32>(sign | bitcast<u32>(f32(m) * 5.9604644775390625e-8f));
 }
 
-fn load0(i: u32) -> bool {
-  if (i >= 8u) { return false; }
-  return ((b0[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u;
+fn load0(at: u32) -> bool {
+  let i = select(0u, at, at < 8u);
+  return select(false, ((b0[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u, at < 8u);
 }
 
 fn store1(i: u32, v: bool) {
@@ -96,9 +96,9 @@ fn store1(i: u32, v: bool) {
   }
 }
 
-fn load2(i: u32) -> i32 {
-  if (i >= 8u) { return 0i; }
-  return bitcast<i32>((b2[i / 4u] >> ((i % 4u) * 8u)) << 24u) >> 24u;
+fn load2(at: u32) -> i32 {
+  let i = select(0u, at, at < 8u);
+  return select(0i, bitcast<i32>((b2[i / 4u] >> ((i % 4u) * 8u)) << 24u) >> 24u, at < 8u);
 }
 
 fn store3(i: u32, v: i32) {
@@ -116,9 +116,9 @@ fn store3(i: u32, v: i32) {
   }
 }
 
-fn load4(i: u32) -> u32 {
-  if (i >= 8u) { return 0u; }
-  return (b4[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+fn load4(at: u32) -> u32 {
+  let i = select(0u, at, at < 8u);
+  return select(0u, (b4[i / 4u] >> ((i % 4u) * 8u)) & 255u, at < 8u);
 }
 
 fn store5(i: u32, v: u32) {
@@ -136,9 +136,9 @@ fn store5(i: u32, v: u32) {
   }
 }
 
-fn load6(i: u32) -> i32 {
-  if (i >= 8u) { return 0i; }
-  return bitcast<i32>((b6[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u;
+fn load6(at: u32) -> i32 {
+  let i = select(0u, at, at < 8u);
+  return select(0i, bitcast<i32>((b6[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u, at < 8u);
 }
 
 fn store7(i: u32, v: i32) {
@@ -156,9 +156,9 @@ fn store7(i: u32, v: i32) {
   }
 }
 
-fn load8(i: u32) -> u32 {
-  if (i >= 8u) { return 0u; }
-  return (b8[i / 2u] >> ((i % 2u) * 16u)) & 65535u;
+fn load8(at: u32) -> u32 {
+  let i = select(0u, at, at < 8u);
+  return select(0u, (b8[i / 2u] >> ((i % 2u) * 16u)) & 65535u, at < 8u);
 }
 
 fn store9(i: u32, v: u32) {
@@ -176,9 +176,9 @@ fn store9(i: u32, v: u32) {
   }
 }
 
-fn load10(i: u32) -> i32 {
-  if (i >= 8u) { return 0i; }
-  return b10[i];
+fn load10(at: u32) -> i32 {
+  let i = select(0u, at, at < 8u);
+  return select(0i, b10[i], at < 8u);
 }
 
 fn store11(i: u32, v: i32) {
@@ -186,9 +186,9 @@ fn store11(i: u32, v: i32) {
   b11[i] = v;
 }
 
-fn load12(i: u32) -> u32 {
-  if (i >= 8u) { return 0u; }
-  return b12[i];
+fn load12(at: u32) -> u32 {
+  let i = select(0u, at, at < 8u);
+  return select(0u, b12[i], at < 8u);
 }
 
 fn store13(i: u32, v: u32) {
@@ -196,9 +196,9 @@ fn store13(i: u32, v: u32) {
   b13[i] = v;
 }
 
-fn load14(i: u32) -> i64 {
-  if (i >= 8u) { return 0li; }
-  return b14[i];
+fn load14(at: u32) -> i64 {
+  let i = select(0u, at, at < 8u);
+  return select(0li, b14[i], at < 8u);
 }
 
 fn store15(i: u32, v: i64) {
@@ -206,9 +206,9 @@ fn store15(i: u32, v: i64) {
   b15[i] = v;
 }
 
-fn load16(i: u32) -> u64 {
-  if (i >= 8u) { return 0lu; }
-  return b16[i];
+fn load16(at: u32) -> u64 {
+  let i = select(0u, at, at < 8u);
+  return select(0lu, b16[i], at < 8u);
 }
 
 fn store17(i: u32, v: u64) {
@@ -216,9 +216,9 @@ fn store17(i: u32, v: u64) {
   b17[i] = v;
 }
 
-fn load18(i: u32) -> f32 {
-  if (i >= 8u) { return 0.0f; }
-  return h_from_f16((b18[i / 2u] >> ((i % 2u) * 16u)) & 65535u);
+fn load18(at: u32) -> f32 {
+  let i = select(0u, at, at < 8u);
+  return select(0.0f, h_from_f16((b18[i / 2u] >> ((i % 2u) * 16u)) & 65535u), at < 8u);
 }
 
 fn store19(i: u32, v: f32) {
@@ -236,9 +236,9 @@ fn store19(i: u32, v: f32) {
   }
 }
 
-fn load20(i: u32) -> f32 {
-  if (i >= 8u) { return 0.0f; }
-  return b20[i];
+fn load20(at: u32) -> f32 {
+  let i = select(0u, at, at < 8u);
+  return select(0.0f, b20[i], at < 8u);
 }
 
 fn store21(i: u32, v: f32) {
@@ -246,9 +246,9 @@ fn store21(i: u32, v: f32) {
   b21[i] = v;
 }
 
-fn load22(i: u32) -> f64 {
-  if (i >= 8u) { return 0.0lf; }
-  return b22[i];
+fn load22(at: u32) -> f64 {
+  let i = select(0u, at, at < 8u);
+  return select(0.0lf, b22[i], at < 8u);
 }
 
 fn store23(i: u32, v: f64) {

@@ -17,9 +17,9 @@ fn h_rem_u32(a: u32, b: u32) -> u32 {
   return select(a % max(b, 1u), 0u, b == 0u);
 }
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return b0[i];
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {

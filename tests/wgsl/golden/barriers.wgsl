@@ -16,9 +16,9 @@ var<workgroup> b2: array<u32, 64>;
 var<private> gid: vec3<u32>;
 var<private> lid: vec3<u32>;
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return b0[i];
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {
@@ -26,9 +26,9 @@ fn store1(i: u32, v: u32) {
   b1[i] = v;
 }
 
-fn load2(i: u32) -> u32 {
-  if (i >= 64u) { return 0u; }
-  return b2[i];
+fn load2(at: u32) -> u32 {
+  let i = select(0u, at, at < 64u);
+  return select(0u, b2[i], at < 64u);
 }
 
 fn store2(i: u32, v: u32) {

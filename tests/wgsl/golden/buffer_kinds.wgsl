@@ -24,14 +24,14 @@ var<private> b8: array<u32, 4>;
 var<private> gid: vec3<u32>;
 var<private> lid: vec3<u32>;
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return b0[i];
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, b0[i], at < d.len0);
 }
 
-fn load1(i: u32) -> u32 {
-  if (i >= 16u) { return 0u; }
-  return b1[i];
+fn load1(at: u32) -> u32 {
+  let i = select(0u, at, at < 16u);
+  return select(0u, b1[i], at < 16u);
 }
 
 fn store1(i: u32, v: u32) {
@@ -64,9 +64,9 @@ fn store6(i: u32, v: u32) {
   b6[i] = v;
 }
 
-fn load7(i: u32) -> u32 {
-  if (i >= 64u) { return 0u; }
-  return b7[i];
+fn load7(at: u32) -> u32 {
+  let i = select(0u, at, at < 64u);
+  return select(0u, b7[i], at < 64u);
 }
 
 fn store7(i: u32, v: u32) {

@@ -89,9 +89,9 @@ fn h_f64_to_f16(a: f64) -> f32 {
   return h_round_f16(bitcast<f32>(bits));
 }
 
-fn load0(i: u32) -> f64 {
-  if (i >= d.len0) { return 0.0lf; }
-  return b0[i];
+fn load0(at: u32) -> f64 {
+  let i = select(0u, at, at < d.len0);
+  return select(0.0lf, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f64) {

@@ -14,9 +14,9 @@ var<immediate> d: Dispatch;
 @group(0) @binding(1) var<storage, read_write> b1: array<f32>;
 var<private> gid: vec3<u32>;
 
-fn load0(i: u32) -> f32 {
-  if (i >= d.len0) { return 0.0f; }
-  return b0[i];
+fn load0(at: u32) -> f32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0.0f, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f32) {

@@ -14,9 +14,9 @@ var<immediate> d: Dispatch;
 @group(0) @binding(1) var<storage, read_write> b1: array<atomic<u32>>;
 var<private> gid: vec3<u32>;
 
-fn load0(i: u32) -> i32 {
-  if (i >= d.len0) { return 0i; }
-  return bitcast<i32>((b0[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u;
+fn load0(at: u32) -> i32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0i, bitcast<i32>((b0[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u, at < d.len0);
 }
 
 fn store1(i: u32, v: bool) {

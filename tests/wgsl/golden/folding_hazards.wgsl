@@ -23,9 +23,9 @@ fn h_div_f32(a: f32, b: f32) -> f32 {
   return (a / (b * s)) * s;
 }
 
-fn load0(i: u32) -> f32 {
-  if (i >= d.len0) { return 0.0f; }
-  return b0[i];
+fn load0(at: u32) -> f32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0.0f, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f32) {

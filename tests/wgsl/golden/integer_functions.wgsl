@@ -60,9 +60,9 @@ fn h_mul_high_u32(a: u32, b: u32) -> u32 {
   return ah * bh + (mid1 >> 16u) + (mid2 >> 16u);
 }
 
-fn load0(i: u32) -> i32 {
-  if (i >= d.len0) { return 0i; }
-  return b0[i];
+fn load0(at: u32) -> i32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0i, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: i32) {

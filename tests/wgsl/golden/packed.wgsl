@@ -30,9 +30,9 @@ var<immediate> d: Dispatch;
 @group(0) @binding(9) var<storage, read_write> b9: array<atomic<u32>>;
 var<private> gid: vec3<u32>;
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u, at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {
@@ -50,9 +50,9 @@ fn store1(i: u32, v: u32) {
   }
 }
 
-fn load2(i: u32) -> i32 {
-  if (i >= d.len2) { return 0i; }
-  return bitcast<i32>((b2[i / 4u] >> ((i % 4u) * 8u)) << 24u) >> 24u;
+fn load2(at: u32) -> i32 {
+  let i = select(0u, at, at < d.len2);
+  return select(0i, bitcast<i32>((b2[i / 4u] >> ((i % 4u) * 8u)) << 24u) >> 24u, at < d.len2);
 }
 
 fn store3(i: u32, v: i32) {
@@ -70,9 +70,9 @@ fn store3(i: u32, v: i32) {
   }
 }
 
-fn load4(i: u32) -> u32 {
-  if (i >= d.len4) { return 0u; }
-  return (b4[i / 2u] >> ((i % 2u) * 16u)) & 65535u;
+fn load4(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len4);
+  return select(0u, (b4[i / 2u] >> ((i % 2u) * 16u)) & 65535u, at < d.len4);
 }
 
 fn store5(i: u32, v: u32) {
@@ -90,9 +90,9 @@ fn store5(i: u32, v: u32) {
   }
 }
 
-fn load6(i: u32) -> i32 {
-  if (i >= d.len6) { return 0i; }
-  return bitcast<i32>((b6[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u;
+fn load6(at: u32) -> i32 {
+  let i = select(0u, at, at < d.len6);
+  return select(0i, bitcast<i32>((b6[i / 2u] >> ((i % 2u) * 16u)) << 16u) >> 16u, at < d.len6);
 }
 
 fn store7(i: u32, v: i32) {
@@ -110,9 +110,9 @@ fn store7(i: u32, v: i32) {
   }
 }
 
-fn load8(i: u32) -> bool {
-  if (i >= d.len8) { return false; }
-  return ((b8[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u;
+fn load8(at: u32) -> bool {
+  let i = select(0u, at, at < d.len8);
+  return select(false, ((b8[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u, at < d.len8);
 }
 
 fn store9(i: u32, v: bool) {

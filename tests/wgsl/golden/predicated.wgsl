@@ -18,6 +18,9 @@ var<private> gid: vec3<u32>;
 var<private> lid: vec3<u32>;
 var<private> nwg: vec3<u32>;
 var<private> alive: bool = true;
+var<private> trapped: bool;
+var<private> trap_site: u32;
+var<private> trap_address: u32;
 
 fn h_trap(site: u32, address: u32, lane: u32) {
   loop {
@@ -32,9 +35,9 @@ fn h_trap(site: u32, address: u32, lane: u32) {
   }
 }
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return b0[i];
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {
@@ -42,9 +45,9 @@ fn store1(i: u32, v: u32) {
   b1[i] = v;
 }
 
-fn load2(i: u32) -> u32 {
-  if (i >= 64u) { return 0u; }
-  return atomicLoad(&b2[i]);
+fn load2(at: u32) -> u32 {
+  let i = select(0u, at, at < 64u);
+  return select(0u, atomicLoad(&b2[i]), at < 64u);
 }
 
 fn store2(i: u32, v: u32) {
@@ -79,8 +82,10 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
     let v5 = k5;
     let v7 = v5 == 7u;
     if (v7) {
-      if (alive) { h_trap(9u, gid.x, lane_index()); }
-      alive = false;
+      if (alive) {
+        trapped = true; trap_site = 9u; trap_address = gid.x;
+        alive = false;
+      }
     }
     continuing { k5 = k5 + 1u; }
   }
@@ -100,4 +105,5 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v23 = load2(lid.x);
   let v24 = v23 + v21;
   if (alive) { store1(gid.x, v24); }
+  if (trapped) { h_trap(trap_site, trap_address, lane_index()); }
 }

@@ -12,9 +12,9 @@ var<immediate> d: Dispatch;
 @group(0) @binding(0) var<storage, read_write> b0: array<i32>;
 var<private> gid: vec3<u32>;
 
-fn load0(i: u32) -> i32 {
-  if (i >= d.len0) { return 0i; }
-  return b0[i];
+fn load0(at: u32) -> i32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0i, b0[i], at < d.len0);
 }
 
 fn store0(i: u32, v: i32) {

@@ -14,9 +14,9 @@ var<immediate> d: Dispatch;
 @group(0) @binding(1) var<storage, read_write> b1: array<atomic<u32>>;
 var<private> gid: vec3<u32>;
 
-fn load0(i: u32) -> bool {
-  if (i >= d.len0) { return false; }
-  return ((b0[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u;
+fn load0(at: u32) -> bool {
+  let i = select(0u, at, at < d.len0);
+  return select(false, ((b0[i / 4u] >> ((i % 4u) * 8u)) & 255u) != 0u, at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {

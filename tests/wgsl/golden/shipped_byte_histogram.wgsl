@@ -15,9 +15,9 @@ var<workgroup> b2: array<atomic<u32>, 256>;
 var<private> lid: vec3<u32>;
 var<private> wid: vec3<u32>;
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u, at < d.len0);
 }
 
 fn atomicadd1(i: u32, v: u32) -> u32 {
@@ -25,9 +25,9 @@ fn atomicadd1(i: u32, v: u32) -> u32 {
   return atomicAdd(&b1[i], v);
 }
 
-fn load2(i: u32) -> u32 {
-  if (i >= 256u) { return 0u; }
-  return atomicLoad(&b2[i]);
+fn load2(at: u32) -> u32 {
+  let i = select(0u, at, at < 256u);
+  return select(0u, atomicLoad(&b2[i]), at < 256u);
 }
 
 fn atomicadd2(i: u32, v: u32) -> u32 {

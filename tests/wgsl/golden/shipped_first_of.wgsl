@@ -15,9 +15,9 @@ var<workgroup> b2: array<atomic<u32>, 1>;
 var<private> lid: vec3<u32>;
 var<private> wid: vec3<u32>;
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u, at < d.len0);
 }
 
 fn atomicmax1(i: u32, v: u32) -> u32 {
@@ -25,9 +25,9 @@ fn atomicmax1(i: u32, v: u32) -> u32 {
   return atomicMax(&b1[i], v);
 }
 
-fn load2(i: u32) -> u32 {
-  if (i >= 1u) { return 0u; }
-  return atomicLoad(&b2[i]);
+fn load2(at: u32) -> u32 {
+  let i = select(0u, at, at < 1u);
+  return select(0u, atomicLoad(&b2[i]), at < 1u);
 }
 
 fn atomicmax2(i: u32, v: u32) -> u32 {

@@ -25,9 +25,9 @@ fn h_trap(site: u32, address: u32, lane: u32) {
   }
 }
 
-fn load0(i: u32) -> u32 {
-  if (i >= 1u) { return 0u; }
-  return b0[i];
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < 1u);
+  return select(0u, b0[i], at < 1u);
 }
 
 fn lane_index() -> u32 {

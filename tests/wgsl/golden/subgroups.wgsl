@@ -26,9 +26,9 @@ fn h_lane_is_active(lane: u32, running: vec4<u32>) -> bool {
   return ((h_ballot_word(running, lane >> 5u) >> (lane & 31u)) & 1u) != 0u;
 }
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return b0[i];
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {

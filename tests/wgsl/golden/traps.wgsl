@@ -28,9 +28,9 @@ fn h_trap(site: u32, address: u32, lane: u32) {
   }
 }
 
-fn load0(i: u32) -> u32 {
-  if (i >= d.len0) { return 0u; }
-  return (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u;
+fn load0(at: u32) -> u32 {
+  let i = select(0u, at, at < d.len0);
+  return select(0u, (b0[i / 4u] >> ((i % 4u) * 8u)) & 255u, at < d.len0);
 }
 
 fn store1(i: u32, v: u32) {

@@ -61,10 +61,14 @@ def check_flow(report: Report, columns: Columns, blocks: Blocks) -> None:
             if bits == 0:
                 report.add(
                     "E505",
-                    f"the step of the loop over {report.local(row)} is 0",
+                    f"the step of {_loop(report, row)} is 0",
                     "give a step other than 0, or use b.while_",
                     row,
                 )
+
+
+def _loop(report: Report, row: int) -> str:
+    return f"the loop over {report.local(row)}" if row in report.names else "a loop"
 
 
 def _check_meeting(report: Report, columns: Columns, blocks: Blocks) -> None:

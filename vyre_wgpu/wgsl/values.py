@@ -1,0 +1,184 @@
+"""The text of every row's value: names, leaves, and pure operations as expressions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+
+from ..errors import UnsupportedFeatureError
+from ..ir.ops import Op
+from ..ir.program import Program
+from ..ir.types import DType, dtype_from_code
+from .arithmetic import expression, shift_count
+from .numbering import may_be_equal
+from .spelling import literal, normalize, register_type, suffix
+
+__all__ = ["Values"]
+
+_SHIFTS: frozenset[int] = frozenset({Op.SHL, Op.SHR, Op.ROTL, Op.ROTR})
+_COMPARISONS = frozenset({Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE})
+_HIDES_EQUAL: frozenset[int] = frozenset({Op.SUB, Op.DIV, *_COMPARISONS})
+_HIDES_ZERO: frozenset[int] = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA})
+_ID_NAMES: dict[int, str] = {
+    Op.GLOBAL_ID: "gid",
+    Op.LOCAL_ID: "lid",
+    Op.WORKGROUP_ID: "wid",
+    Op.NUM_WORKGROUPS: "nwg",
+    Op.SUBGROUP_SIZE: "subgroup_lanes",
+    Op.SUBGROUP_LANE: "subgroup_lane",
+}
+
+
+class Values:
+    """What stands in the shader for each row that has a value.
+
+    Args:
+        program: the program.
+        shared: rows whose value is used in other functions than their own.
+        lengths: text of each buffer's length.
+        params: text of each param's value.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        shared: frozenset[int],
+        lengths: Mapping[int, str],
+        params: Mapping[int, str],
+    ) -> None:
+        self._program = program
+        self._table = program.table
+        self._shared = shared
+        self._lengths = lengths
+        self._params = params
+        self._numbers = may_be_equal(program)
+        self.ids: set[str] = set()
+
+    def dtype(self, row: int) -> DType:
+        """The type of a row's value."""
+        return dtype_from_code(self._table.dtype[row])
+
+    def name(self, row: int) -> str:
+        """The variable of a row's value."""
+        return f"{'s' if row in self._shared else 'v'}{row}"
+
+    def text(self, row: int, *, opaque: bool = False) -> str:
+        """The value of a row as an operand."""
+        table = self._table
+        op = table.op[row]
+        if op == Op.LET:
+            return self.text(self.value_of(row), opaque=opaque)
+        const = table.const[row]
+        if op == Op.LITERAL:
+            return literal(self.dtype(row), self._program.literals[const], opaque=opaque)
+        if op == Op.PARAM:
+            return self._params[const]
+        if op == Op.LENGTH:
+            text = self._lengths[const]
+            return f"({text} | d.zero)" if opaque and text[0].isdigit() else text
+        if op in _ID_NAMES:
+            name = _ID_NAMES[op]
+            self.ids.add(name)
+            return f"{name}.{'xyz'[const]}" if const >= 0 else name
+        return self.name(row)
+
+    def value_of(self, row: int) -> int:
+        """The row that a value really comes from: names of ``let`` are looked through."""
+        while self._table.op[row] == Op.LET:
+            row = self._table.a[row]
+        return row
+
+    def pure(self, row: int, op: int, line: Callable[[str], None]) -> str:
+        """A pure operation as an expression; steps that need a name go to ``line`` first."""
+        table = self._table
+        rows = table.operands(row)
+        # With only literals a compiler would evaluate the operation itself, and refuse some.
+        constant = all(self._is_constant(r) for r in rows)
+        texts = [self.text(r, opaque=constant and i == 0) for i, r in enumerate(rows)]
+        dtype = self.dtype(rows[1] if op == Op.SELECT else rows[0])
+        if op in _SHIFTS:
+            texts[1] = shift_count(dtype, texts[1], self.dtype(rows[1]))
+        elif op == Op.POWI and self.literal_value(rows[1]) is not None:
+            return _power(row, texts[0], int(self.literal_value(rows[1]) or 0), dtype, line)
+        elif dtype.is_float:
+            self._hide(op, rows, texts)
+            if op == Op.DIV and self._is_plain_literal(rows[1], up_to=2.0**126):
+                return normalize(dtype, f"{texts[0]} / {texts[1]}")
+        try:
+            return expression(op, dtype, self.dtype(row), texts)
+        except UnsupportedFeatureError as error:
+            source = self._program.debug.source(row)
+            where = f" at {source[0]}:{source[1]}" if source else ""
+            raise UnsupportedFeatureError(
+                f"program {self._program.name!r}: {error.message}{where}", fix=error.fix
+            ) from None
+
+    def _is_constant(self, row: int) -> bool:
+        op = self._table.op[self.value_of(row)]
+        return op == Op.LITERAL or (op == Op.LENGTH and self.text(row)[0].isdigit())
+
+    def _hide(self, op: int, rows: tuple[int, ...], texts: list[str]) -> None:
+        """Hides from the driver what it would fold wrongly: zero factors and equal operands."""
+        if op in _HIDES_ZERO:
+            for i, row in enumerate(rows):
+                if self.literal_value(row) == 0:
+                    texts[i] = self.text(row, opaque=True)
+        # A finite non-zero literal folds rightly with anything that a driver can prove equal to it.
+        if op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
+            a, b = (self._numbers[self.value_of(r)] for r in rows)
+            if a == b or 0 in (a, b):
+                register = register_type(self.dtype(rows[0]))
+                texts[1] = f"h_opaque_{register}({texts[1]})"
+
+    def _is_plain_literal(self, row: int, up_to: float = sys.float_info.max) -> bool:
+        """Whether a row is a literal, not zero, of at most the magnitude given."""
+        value = self.literal_value(row)
+        return value is not None and 0 < abs(value) <= up_to
+
+    def literal_value(self, row: int) -> float | None:
+        """The number that a row stands for, if it is a literal."""
+        row = self.value_of(row)
+        if self._table.op[row] != Op.LITERAL:
+            return None
+        return self.dtype(row).decode(self._program.literals[self._table.const[row]])
+
+    def length(self, buffer: int) -> str:
+        """The number of elements of a buffer."""
+        return self._lengths[buffer]
+
+    def index(self, row: int) -> str:
+        """An element index as u32: one that does not fit is out of bounds of every buffer."""
+        text, dtype = self.text(row), self.dtype(row)
+        if dtype.is_signed or dtype.bits == 64:
+            return f"h_index_{register_type(dtype)}({text})"
+        return text
+
+    def word(self, row: int) -> str:
+        """An integer as the u32 of a trap's address: its bits, the low half of 64."""
+        text, dtype = self.text(row), self.dtype(row)
+        if dtype.bits == 64:
+            text = f"bitcast<u64>({text})" if dtype.is_signed else text
+            return f"u32({text} & 0xfffffffflu)"
+        return f"bitcast<u32>({text})" if dtype.is_signed else text
+
+
+def _power(row: int, base: str, exponent: int, dtype: DType, line: Callable[[str], None]) -> str:
+    """A power with a literal exponent: the multiplications, written out."""
+
+    def step(name: str, a: str, b: str) -> str:
+        if not a:
+            return b
+        line(f"let {name} = {a} * {b};")
+        return name
+
+    square, product, left = base, "", abs(exponent)
+    for bit in range(left.bit_length()):
+        if left >> bit & 1:
+            product = step(f"p{row}_{bit}", product, square)
+        if left >> (bit + 1):
+            square = step(f"q{row}_{bit}", square, square)
+    one = f"1.0{suffix(dtype)}"
+    product = product or one
+    if exponent < 0:
+        product = f"h_div_{register_type(dtype)}({one}, {product})"
+    return normalize(dtype, product)
