@@ -75,3 +75,6 @@ check-docs:
 check-tests:
 	echo '== pytest'
 	$(BIN)/python -m pytest
+	echo '== pytest, with dispatch blocks in uniform buffers'
+	VYRE_TEST_DISPATCH_BLOCK=uniform $(BIN)/python -m pytest -q tests/wgsl/test_statements.py \
+	    tests/wgsl/test_loops.py tests/wgsl/test_extents.py tests/programs
