@@ -225,3 +225,24 @@ def test_no_driver_folds_equal_operands(through: str, backend: Any) -> None:
         columns.append(values != values)
     expected = np.stack([np.asarray(c, np.float32) for c in columns], axis=1)
     np.testing.assert_array_equal(got.reshape(-1, 5), expected)
+
+
+@pytest.mark.parametrize("dtype", [t for t in ALL_DTYPES if t.is_integer], ids=str)
+def test_shifts_and_rotations_by_every_literal(dtype: DType, backend: Any) -> None:
+    """llvmpipe rotated 64-bit values wrongly by 32 where the count was a literal."""
+    x = np.array(scalar_model.edges(dtype)[::5], dtype.numpy)
+    counts = [*range(dtype.bits + 2), 97, 255]
+    for op in (Op.SHL, Op.SHR, Op.ROTL, Op.ROTR):
+        function = scalar_model.model(op, dtype)
+        assert function is not None
+        b = vw.ProgramBuilder(f"by_literal_{OPS[op].name}")
+        values = b.read("x", dtype)
+        out = b.output("out", dtype, count=values.length * len(counts))
+        b.extent(values.length)
+        i = b.global_id()
+        v = values[i] ^ 0
+        for k, count in enumerate(counts):
+            out[i * len(counts) + k] = apply(op, [v, TypedLiteral(vw.u32, count)])
+        (got,) = backend.compile(b.build()).dispatch([x])
+        expected = [function(dtype, int(value), count) for value in x for count in counts]
+        assert got.tolist() == expected, OPS[op].name

@@ -97,7 +97,13 @@ class Values:
         texts = [self.text(r, opaque=constant and i == 0) for i, r in enumerate(rows)]
         dtype = self.dtype(rows[1] if op == Op.SELECT else rows[0])
         if op in _SHIFTS:
-            texts[1] = shift_count(dtype, texts[1], self.dtype(rows[1]))
+            # llvmpipe shifts 64-bit values wrongly by a constant whose mask it dropped.
+            count = self.literal_value(rows[1])
+            texts[1] = (
+                shift_count(dtype, texts[1], self.dtype(rows[1]))
+                if count is None
+                else f"{int(count) & (dtype.bits - 1)}u"
+            )
         elif op == Op.POWI and self.literal_value(rows[1]) is not None:
             return _power(row, texts[0], int(self.literal_value(rows[1]) or 0), dtype, line)
         elif dtype.is_float:

@@ -98,7 +98,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   store1(gid.x, v18);
   let v20 = bitcast<i32>(h_rotl_u32(bitcast<u32>(v1), (bitcast<u32>(v15) & 31u), 32u));
   store1(gid.x, v20);
-  let v22 = bitcast<i32>(h_rotl_u32(bitcast<u32>(v1), 0u - (bitcast<u32>(v15) & 31u), 32u));
+  let v22 = bitcast<i32>(h_rotl_u32(bitcast<u32>(v1), 32u - (bitcast<u32>(v15) & 31u), 32u));
   store1(gid.x, v22);
   let v24 = h_mul_high_i32(v1, v15);
   store1(gid.x, v24);
@@ -110,9 +110,9 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v32 = v30 & 7i;
   let v34 = v1 ^ 1i;
   let v35 = v32 | v34;
-  let v37 = v1 << (2u & 31u);
+  let v37 = v1 << 2u;
   let v38 = v35 + v37;
-  let v40 = v1 >> (3u & 31u);
+  let v40 = v1 >> 3u;
   let v41 = v38 - v40;
   store1(gid.x, v41);
   let v43 = h_floor_div_i32(v1, 3i);
@@ -122,6 +122,6 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v48 = v46 - v47;
   store1(gid.x, v48);
   let v51 = v1 << (lid.x & 31u);
-  let v53 = v51 >> (1u & 31u);
+  let v53 = v51 >> 1u;
   store1(gid.x, v53);
 }
