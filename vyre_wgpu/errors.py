@@ -211,7 +211,7 @@ class BoundsTrapError(TrapError, IndexError):
 
     Attributes:
         buffer: the buffer's name.
-        index: the index, also `address`.
+        index: the index, also `address`; of a 64-bit index its low 32 bits.
         length: number of elements of the buffer.
     """
 
@@ -229,13 +229,26 @@ class BoundsTrapError(TrapError, IndexError):
         *,
         source: SourceLocation | None = None,
         program: str = "",
+        is_low_half: bool = False,
     ) -> BoundsTrapError:
-        """The error of an access to an element that a buffer does not have."""
+        """The error of an access to an element that a buffer does not have.
+
+        Args:
+            buffer: the buffer's name.
+            index: the index, or its low 32 bits.
+            length: number of elements of the buffer.
+            lane: the lane that trapped.
+            source: where the access was written, if known.
+            program: the program's name.
+            is_low_half: whether the index had 64 bits, of which a trap keeps the low 32.
+        """
         error = cls("out-of-bounds", index, lane, source=source, program=program)
         error.buffer, error.index, error.length = buffer, index, length
         where = f" at {source[0]}:{source[1]}" if source else ""
         error.message = (
-            f"program {program!r} trapped: index {index} is out of bounds of buffer {buffer!r} "
+            f"program {program!r} trapped: "
+            f"{'an index whose low 32 bits are' if is_low_half else 'index'} {index} is out of "
+            f"bounds of buffer {buffer!r} "
             f"with {length} elements, lane {_lane_text(lane)}{where}"
         )
         error.args = (error.message,)

@@ -112,7 +112,10 @@ def test_an_error_of_the_system_is_one_message(
 ) -> None:
     make_demo(monkeypatch, raises(OSError(28, "No space left on device")))
     assert main(["demo"]) == 1
-    assert capsys.readouterr().err == "vyre-wgpu: error: [Errno 28] No space left on device\n"
+    assert capsys.readouterr().err == (
+        "vyre-wgpu: error: standard output: No space left on device. "
+        "Fix: free some space, or write somewhere else\n"
+    )
 
 
 def test_memory_that_is_not_there_is_one_message(

@@ -188,3 +188,15 @@ def test_unknown_modes_are_refused(checks: Any) -> None:
     """By name."""
     with pytest.raises(vw.InputError, match="checks"):
         vw.CompileOptions(checks=checks)
+
+
+@pytest.mark.gpu
+def test_a_64_bit_index_is_named_by_its_low_half(backend: Any) -> None:
+    """A trap word has 32 bits; the message says so."""
+    b = vw.ProgramBuilder("wide")
+    x = b.read("x", vw.u32)
+    y = b.output("y", vw.u32, like=x)
+    i = b.global_id()
+    y[i] = x[i.cast(vw.u64) + (1 << 32)]
+    with pytest.raises(vw.BoundsTrapError, match="low 32 bits are 0 is out of bounds"):
+        backend.compile(b.build(), TRAP).fn(np.zeros(1, np.uint32))

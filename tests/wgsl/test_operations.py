@@ -246,3 +246,26 @@ def test_shifts_and_rotations_by_every_literal(dtype: DType, backend: Any) -> No
         (got,) = backend.compile(b.build()).dispatch([x])
         expected = [function(dtype, int(value), count) for value in x for count in counts]
         assert got.tolist() == expected, OPS[op].name
+
+
+@pytest.mark.parametrize("dtype", [vw.i64, vw.u64], ids=str)
+def test_shifts_by_counts_that_a_driver_can_fold(dtype: DType, backend: Any) -> None:
+    """Counts that are constant, but not literals, are masked all the same."""
+    x = np.array([1, 3, 1 << 40, -5], np.int64).astype(dtype.numpy)
+    b = vw.ProgramBuilder("folded_counts")
+    values = b.read("x", dtype)
+    b.extent(values.length)
+    i = b.global_id()
+    q, r = b.var("q", vw.u32, 32), b.var("r", vw.u32, 2**32 - 32)
+    ops = (Op.SHL, Op.SHR, Op.ROTL, Op.ROTR)
+    counts = [0 - q, r + 0, q * 3, q + 64]
+    out = b.output("out", dtype, count=values.length * len(ops) * len(counts))
+    for k, op in enumerate(ops):
+        for j, count in enumerate(counts):
+            out[(i * len(ops) + k) * len(counts) + j] = apply(op, [values[i], count])
+    (got,) = backend.compile(b.build()).dispatch([x])
+    numbers = [2**32 - 32, 2**32 - 32, 96, 96]
+    expected = [
+        scalar_model.model(op, dtype)(dtype, int(v), n) for v in x for op in ops for n in numbers
+    ]
+    assert got.tolist() == expected

@@ -7,6 +7,7 @@ function of the parsed arguments that returns the exit status.
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -63,6 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return PIPE_CLOSED
     except OSError as error:
+        if error.errno == errno.ENOSPC and not error.filename:
+            return _fail(
+                f"standard output: {error.strerror}. Fix: free some space, or write somewhere else"
+            )
         return _fail(str(error))
     except MemoryError as error:
         return _fail(f"not enough memory. {error}".rstrip(". "))

@@ -136,5 +136,5 @@ def _conversion(found: np.dtype[Any], dtype: DType, *, is_bytes: bool) -> str:
     if dtype.kind == "bool":
         return "pass x != 0"
     if found.kind in "biuf":
-        return f"pass x.astype(np.{dtype.numpy}), if the values fit"
+        return f"convert it with .astype(np.{dtype.numpy}), if the values fit"
     return f"pass an array of np.{dtype.numpy}"

@@ -64,9 +64,15 @@ def trap_error(
     op = table.op[row] if row < len(table) else 0
     if op in MEMORY_ACCESSES:
         buffer = table.const[row]
-        index = _signed(words.address, dtype_from_code(table.dtype[table.a[row]]))
+        index_type = dtype_from_code(table.dtype[table.a[row]])
         return BoundsTrapError.of(
-            program.buffers[buffer].name, index, lengths[buffer], lane, source=source, program=name
+            program.buffers[buffer].name,
+            words.address if index_type.bits == 64 else _signed(words.address, index_type),
+            lengths[buffer],
+            lane,
+            source=source,
+            program=name,
+            is_low_half=index_type.bits == 64,
         )
     if op in DIVISIONS:
         return DivisionTrapError(DIVISION_BY_ZERO, 0, lane, source=source, program=name)

@@ -12,7 +12,7 @@ import re
 from ..errors import UnsupportedFeatureError
 from ..ir.ops import INFO, Op
 from ..ir.types import DType
-from .spelling import normalize, register_type, suffix
+from .spelling import OPAQUE_ZERO, normalize, register_type, suffix
 
 __all__ = ["expression", "helpers_in", "shift_count"]
 
@@ -218,9 +218,12 @@ def shift_count(dtype: DType, count: str, count_dtype: DType) -> str:
     mask = dtype.bits - 1
     if count_dtype.bits == 64:
         unsigned = f"bitcast<u64>({count})" if count_dtype.is_signed else count
-        return f"u32({unsigned} & {mask}lu)"
-    unsigned = f"bitcast<u32>({count})" if count_dtype.is_signed else count
-    return f"({unsigned} & {mask}u)"
+        text = f"u32({unsigned} & {mask}lu)"
+    else:
+        unsigned = f"bitcast<u32>({count})" if count_dtype.is_signed else count
+        text = f"({unsigned} & {mask}u)"
+    # llvmpipe drops the mask from a count that it can fold, and shifts 64-bit values wrongly then.
+    return f"({text} | {OPAQUE_ZERO})" if dtype.bits == 64 else text
 
 
 def helpers_in(text: str) -> set[str]:

@@ -147,7 +147,7 @@ def _workgroup_size(
         raise LimitError(
             f"a workgroup of {size} has {lanes} lanes, the device allows "
             f"{target.max_workgroup_invocations}",
-            fix="build the program with a smaller workgroup_size",
+            fix="use a smaller workgroup_size",
         )
     for axis, (given, limit) in enumerate(zip(size, target.max_workgroup_size, strict=True)):
         if given > limit:
