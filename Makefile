@@ -77,4 +77,4 @@ check-tests:
 	$(BIN)/python -m pytest
 	echo '== pytest, with dispatch blocks in uniform buffers'
 	VYRE_TEST_DISPATCH_BLOCK=uniform $(BIN)/python -m pytest -q tests/wgsl/test_statements.py \
-	    tests/wgsl/test_loops.py tests/wgsl/test_extents.py tests/programs
+	    tests/wgsl/test_loops.py tests/wgsl/test_extents.py tests/programs/test_crc32.py

@@ -13,11 +13,17 @@ from .first import first_index, first_of, trap_if_found
 from .histogram import byte_histogram
 from .keywords import KeywordTables, count_keywords, keyword_counts, keyword_tables
 from .mandelbrot import mandelbrot
+from .matmul import matmul, matmul_tiled
+from .radix_sort import radix_histogram, radix_scatter, radix_sort
+from .reduce import argmax, argmax_blocks, reduce, reduce_blocks
 from .saxpy import saxpy
+from .scan import prefix_sum, scan_blocks
 from .xor_map import xor_map
 
 __all__ = [
     "KeywordTables",
+    "argmax",
+    "argmax_blocks",
     "base64_decode",
     "base64_decoder",
     "base64_trap",
@@ -31,7 +37,16 @@ __all__ = [
     "keyword_counts",
     "keyword_tables",
     "mandelbrot",
+    "matmul",
+    "matmul_tiled",
+    "prefix_sum",
+    "radix_histogram",
+    "radix_scatter",
+    "radix_sort",
+    "reduce",
+    "reduce_blocks",
     "saxpy",
+    "scan_blocks",
     "trap_if_found",
     "xor_map",
 ]
