@@ -127,6 +127,8 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.GE, "f"): "{a} >= {b}",
 }
 
+_Z = f"i64(bitcast<i32>({OPAQUE_ZERO}))"
+
 # What 64-bit types need instead.
 _WIDE_TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.CLZ, "u"): "h_clz_u64({a})",
@@ -137,6 +139,7 @@ _WIDE_TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.POPCOUNT, "i"): "bitcast<i64>(h_popcount_u64(bitcast<u64>({a})))",
     (Op.REVERSE_BITS, "u"): "h_reverse_u64({a})",
     (Op.REVERSE_BITS, "i"): "bitcast<i64>(h_reverse_u64(bitcast<u64>({a})))",
+    (Op.SIGN, "i"): f"clamp({{a}}, (-1li | {_Z}), (1li | {_Z}))",
     (Op.TRUNC, "f"): "h_trunc_f64({a})",
     (Op.ROUND, "f"): "h_round_f64({a})",
 }

@@ -258,6 +258,9 @@ class Emitter:
         table, row = self._table, nest.row
         start, stop, step = map(self._values.text, table.operands(row))
         dtype = self._values.dtype(row)
+        if dtype.bits == 64:
+            # llvmpipe compares a widened i64 with a constant wrongly.
+            stop = self._values.text(table.b[row], opaque=True)
         kind = register_type(dtype)
         counter = f"k{row}"
         one = f"1{suffix(dtype)}"

@@ -60,7 +60,7 @@ fn h_rem_$T(a: $T, b: $T) -> $T {
 fn h_floor_div_$T(a: $T, b: $T) -> $T {
   let q = h_trunc_div_$T(a, b);
   let r = h_rem_$T(a, b);
-  return select(q, q - 1$s, r != 0$s && (r ^ b) < 0$s);
+  return select(q, q - 1$s, r != 0$s && (r ^ b) < $zero);
 }""",
         ("h_trunc_div_$T", "h_rem_$T"),
     ),
@@ -68,7 +68,7 @@ fn h_floor_div_$T(a: $T, b: $T) -> $T {
         """
 fn h_mod_$T(a: $T, b: $T) -> $T {
   let r = h_rem_$T(a, b);
-  return select(r, r + b, r != 0$s && (r ^ b) < 0$s);
+  return select(r, r + b, r != 0$s && (r ^ b) < $zero);
 }""",
         ("h_rem_$T",),
     ),
@@ -79,8 +79,8 @@ fn h_trips_$T(start: $T, stop: $T, step: $T) -> $U {
   let a = bitcast<$U>(start);
   let b = bitcast<$U>(stop);
   let s = bitcast<$U>(step);
-  if (step > 0$s && start < stop) { return (b - a - 1$us) / s + 1$us; }
-  if (step < 0$s && start > stop) { return (a - b - 1$us) / (0$us - s) + 1$us; }
+  if (step > $zero && start < stop) { return (b - a - 1$us) / s + 1$us; }
+  if (step < $zero && start > stop) { return (a - b - 1$us) / (0$us - s) + 1$us; }
   return 0$us;
 }""",
         (),
@@ -89,7 +89,7 @@ fn h_trips_$T(start: $T, stop: $T, step: $T) -> $U {
         """
 fn h_mul_high_$T(a: $T, b: $T) -> $T {
   let high = h_mul_high_$U(bitcast<$U>(a), bitcast<$U>(b));
-  let fix = select(0$us, bitcast<$U>(b), a < 0$s) + select(0$us, bitcast<$U>(a), b < 0$s);
+  let fix = select(0$us, bitcast<$U>(b), a < $zero) + select(0$us, bitcast<$U>(a), b < $zero);
   return bitcast<$T>(high - fix);
 }""",
         ("h_mul_high_$U",),
@@ -122,7 +122,7 @@ fn h_is_finite_$T(a: $T) -> bool {
     "h_opaque_$T": (
         """
 fn h_opaque_$T(a: $T) -> $T {
-  return bitcast<$T>(bitcast<$U>(a) ^ $zero);
+  return bitcast<$T>(bitcast<$U>(a) + $zero);
 }""",
         (),
     ),
@@ -520,7 +520,7 @@ fn h_index_i64(i: i64) -> u32 {
     "h_index_u64": (
         """
 fn h_index_u64(i: u64) -> u32 {
-  return select(u32(i & 0xfffffffflu), 0xffffffffu, i > 0xfffffffflu);
+  return select(u32(i & 0xfffffffflu), 0xffffffffu, (i >> 32u) != 0lu);
 }""",
         (),
     ),

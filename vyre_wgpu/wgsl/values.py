@@ -18,6 +18,9 @@ __all__ = ["Values"]
 _SHIFTS: frozenset[int] = frozenset({Op.SHL, Op.SHR, Op.ROTL, Op.ROTR})
 _COMPARISONS = frozenset({Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE})
 _HIDES_EQUAL: frozenset[int] = frozenset({Op.SUB, Op.DIV, *_COMPARISONS})
+_ORDERED: frozenset[int] = frozenset(
+    {Op.LT, Op.LE, Op.GT, Op.GE, Op.MINIMUM, Op.MAXIMUM, Op.FMIN, Op.FMAX}
+)
 _HIDES_ZERO: frozenset[int] = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA})
 _ID_NAMES: dict[int, str] = {
     Op.GLOBAL_ID: "gid",
@@ -106,6 +109,11 @@ class Values:
             )
         elif op == Op.POWI and self.literal_value(rows[1]) is not None:
             return _power(row, texts[0], int(self.literal_value(rows[1]) or 0), dtype, line)
+        elif op in _ORDERED and dtype.bits == 64 and not dtype.is_float:
+            # llvmpipe compares a widened i64 with a constant wrongly.
+            texts = [
+                self.text(r, opaque=True) if self._is_constant(r) else self.text(r) for r in rows
+            ]
         elif dtype.is_float:
             self._hide(op, rows, texts)
             if op == Op.DIV and self._is_plain_literal(rows[1], up_to=2.0**126):
@@ -130,6 +138,9 @@ class Values:
                 if self.literal_value(row) == 0:
                     texts[i] = self.text(row, opaque=True)
         # A finite non-zero literal folds rightly with anything that a driver can prove equal to it.
+        if op == Op.DIV and not self._is_plain_literal(rows[0]):
+            # A dividend that a driver knows to be zero makes it 0, whatever the divisor is.
+            texts[0] = f"h_opaque_{register_type(self.dtype(rows[0]))}({texts[0]})"
         if op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
             a, b = (self._numbers[self.value_of(r)] for r in rows)
             if a == b or 0 in (a, b):

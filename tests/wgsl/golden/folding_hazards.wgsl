@@ -15,7 +15,7 @@ var<immediate> d: Dispatch;
 var<private> gid: vec3<u32>;
 
 fn h_opaque_f32(a: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(a) ^ d.zero);
+  return bitcast<f32>(bitcast<u32>(a) + d.zero);
 }
 
 fn h_div_f32(a: f32, b: f32) -> f32 {
@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v1 = load0(gid.x);
   var v2: f32 = v1;
   let v3 = v1 - h_opaque_f32(v1);
-  let v4 = h_div_f32(v1, h_opaque_f32(v1));
+  let v4 = h_div_f32(h_opaque_f32(v1), h_opaque_f32(v1));
   let v5 = v3 + v4;
   let v7 = v1 * bitcast<f32>(0x00000000u | d.zero);
   let v8 = v5 + v7;

@@ -15,7 +15,7 @@ var<immediate> d: Dispatch;
 var<private> gid: vec3<u32>;
 
 fn h_opaque_f32(a: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(a) ^ d.zero);
+  return bitcast<f32>(bitcast<u32>(a) + d.zero);
 }
 
 fn load0(at: u32) -> f32 {
