@@ -127,7 +127,7 @@ _TEMPLATES: dict[tuple[int, Kind], str] = {
     (Op.GE, "f"): "{a} >= {b}",
 }
 
-_Z = f"i64(bitcast<i32>({OPAQUE_ZERO}))"
+_Z = f"bitcast<i64>(u64({OPAQUE_ZERO}))"
 
 # What 64-bit types need instead.
 _WIDE_TEMPLATES: dict[tuple[int, Kind], str] = {

@@ -37,7 +37,7 @@ _UNSIGNED = ({"T": "u32", "s": "u", "w": "32"}, {"T": "u64", "s": "lu", "w": "64
 _SIGNED = (
     {"T": "i32", "U": "u32", "s": "i", "us": "u", "zero": "0i"},
     # llvmpipe compares a widened i64 with a constant wrongly: the zero is hidden from it.
-    {"T": "i64", "U": "u64", "s": "li", "us": "lu", "zero": "i64(bitcast<i32>(d.zero))"},
+    {"T": "i64", "U": "u64", "s": "li", "us": "lu", "zero": "bitcast<i64>(u64(d.zero))"},
 )
 _FLOATS = (
     {

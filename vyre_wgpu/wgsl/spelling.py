@@ -37,7 +37,8 @@ _OPAQUE = {
     "u32": OPAQUE_ZERO,
     "i32": f"bitcast<i32>({OPAQUE_ZERO})",
     "u64": f"u64({OPAQUE_ZERO})",
-    "i64": f"i64(bitcast<i32>({OPAQUE_ZERO}))",
+    # Not by way of i32: a widened i64 is what llvmpipe compares wrongly.
+    "i64": f"bitcast<i64>(u64({OPAQUE_ZERO}))",
 }
 
 

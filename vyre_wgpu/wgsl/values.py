@@ -140,8 +140,9 @@ class Values:
         # A finite non-zero literal folds rightly with anything that a driver can prove equal to it.
         if op == Op.DIV and not self._is_plain_literal(rows[0]):
             # A dividend that a driver knows to be zero makes it 0, whatever the divisor is.
+            # It then differs from the divisor too: hiding both alike would make them equal again.
             texts[0] = f"h_opaque_{register_type(self.dtype(rows[0]))}({texts[0]})"
-        if op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
+        elif op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
             a, b = (self._numbers[self.value_of(r)] for r in rows)
             if a == b or 0 in (a, b):
                 register = register_type(self.dtype(rows[0]))

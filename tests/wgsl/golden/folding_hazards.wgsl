@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v1 = load0(gid.x);
   var v2: f32 = v1;
   let v3 = v1 - h_opaque_f32(v1);
-  let v4 = h_div_f32(h_opaque_f32(v1), h_opaque_f32(v1));
+  let v4 = h_div_f32(h_opaque_f32(v1), v1);
   let v5 = v3 + v4;
   let v7 = v1 * bitcast<f32>(0x00000000u | d.zero);
   let v8 = v5 + v7;
