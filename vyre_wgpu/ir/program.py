@@ -145,6 +145,12 @@ class Table:
         """Row numbers of a row's operands."""
         return (self.a[row], self.b[row], self.c[row])[: INFO[self.op[row]].arity]
 
+    def value_of(self, row: int) -> int:
+        """The row that a value really comes from: names given by ``let`` are looked through."""
+        while self.op[row] == Op.LET:
+            row = self.a[row]
+        return row
+
     def row(self, row: int) -> Row:
         """A view of one row."""
         code = self.dtype[row]
@@ -252,6 +258,14 @@ class Program:
         from .deserialize import decode_program
 
         return decode_program(data)
+
+    def literal_value(self, row: int) -> bool | int | float | None:
+        """The number that a row stands for, through ``let``; None if it is no literal."""
+        table = self.table
+        row = table.value_of(row)
+        if table.op[row] != Op.LITERAL:
+            return None
+        return dtype_from_code(table.dtype[row]).decode(self.literals[table.const[row]])
 
     def format_size(self, size: SizeExpr) -> str:
         """A size expression as text with this program's names."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.ops import Op
-from ..ir.program import Program, Table
+from ..ir.program import Program
 from ..ir.types import dtype_from_code
 from .memory import ATOMIC_OPS
 
@@ -32,14 +32,5 @@ def checked_rows(program: Program) -> bytes:
 
 
 def _literal(program: Program, row: int) -> int | None:
-    table = program.table
-    row = _value_of(table, row)
-    if table.op[row] != Op.LITERAL:
-        return None
-    return int(dtype_from_code(table.dtype[row]).decode(program.literals[table.const[row]]))
-
-
-def _value_of(table: Table, row: int) -> int:
-    while table.op[row] == Op.LET:
-        row = table.a[row]
-    return row
+    value = program.literal_value(row)
+    return None if value is None else int(value)

@@ -296,7 +296,7 @@ class Emitter:
 
         They go on meeting its barriers, and no condition of theirs would ever end it.
         """
-        condition = self._values.value_of(self._table.a[nest.split])
+        condition = self._table.value_of(self._table.a[nest.split])
         is_endless = self._table.op[condition] == Op.LITERAL
         if not (is_endless and self.is_predicated and self._holds_barrier(nest)):
             return

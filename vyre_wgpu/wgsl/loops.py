@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ..ir.ops import Op
 from ..ir.program import Program
-from ..ir.types import dtype_from_code
 
 __all__ = ["UNBOUNDED", "most_iterations"]
 
@@ -69,14 +68,11 @@ def most_iterations(program: Program, lanes: int) -> int:
 
 def _literal_trips(program: Program, row: int) -> int | None:
     """The trip count of a loop whose bounds are literals."""
-    table = program.table
     values: list[int] = []
-    for operand in table.operands(row):
-        while table.op[operand] == Op.LET:
-            operand = table.a[operand]
-        if table.op[operand] != Op.LITERAL:
+    for operand in program.table.operands(row):
+        value = program.literal_value(operand)
+        if value is None:
             return None
-        dtype = dtype_from_code(table.dtype[operand])
-        values.append(int(dtype.decode(program.literals[table.const[operand]])))
+        values.append(int(value))
     start, stop, step = values
     return len(range(start, stop, step)) if step else 0

@@ -80,7 +80,7 @@ def lower(
     layout = plan_functions(
         program,
         emitted,
-        lambda row: _value_of(table, row),
+        table.value_of,
         bytes(len(table)) if is_predicated else ends,
         loops_exit=guard.is_on and not is_predicated,
     )
@@ -295,12 +295,6 @@ def _dispatch_struct(program: Program, descriptor: KernelDescriptor) -> list[str
 
 
 # Rows
-
-
-def _value_of(table: Table, row: int) -> int:
-    while row >= 0 and table.op[row] == Op.LET:
-        row = table.a[row]
-    return row
 
 
 def _emitted_rows(table: Table, checked: bytes) -> bytes:

@@ -70,7 +70,7 @@ class Values:
         table = self._table
         op = table.op[row]
         if op == Op.LET:
-            return self.text(self.value_of(row), opaque=opaque)
+            return self.text(self._table.value_of(row), opaque=opaque)
         const = table.const[row]
         if op == Op.LITERAL:
             return literal(self.dtype(row), self._program.literals[const], opaque=opaque)
@@ -84,12 +84,6 @@ class Values:
             self.ids.add(name)
             return f"{name}.{'xyz'[const]}" if const >= 0 else name
         return self.name(row)
-
-    def value_of(self, row: int) -> int:
-        """The row that a value really comes from: names of ``let`` are looked through."""
-        while self._table.op[row] == Op.LET:
-            row = self._table.a[row]
-        return row
 
     def pure(self, row: int, op: int, line: Callable[[str], None]) -> str:
         """A pure operation as an expression; steps that need a name go to ``line`` first."""
@@ -128,7 +122,7 @@ class Values:
             ) from None
 
     def _is_constant(self, row: int) -> bool:
-        op = self._table.op[self.value_of(row)]
+        op = self._table.op[self._table.value_of(row)]
         return op == Op.LITERAL or (op == Op.LENGTH and self.text(row)[0].isdigit())
 
     def _hide(self, op: int, rows: tuple[int, ...], texts: list[str]) -> None:
@@ -143,7 +137,7 @@ class Values:
             # It then differs from the divisor too: hiding both alike would make them equal again.
             texts[0] = f"h_opaque_{register_type(self.dtype(rows[0]))}({texts[0]})"
         elif op in _HIDES_EQUAL and not any(self._is_plain_literal(r) for r in rows):
-            a, b = (self._numbers[self.value_of(r)] for r in rows)
+            a, b = (self._numbers[self._table.value_of(r)] for r in rows)
             if a == b or 0 in (a, b):
                 register = register_type(self.dtype(rows[0]))
                 texts[1] = f"h_opaque_{register}({texts[1]})"
@@ -155,10 +149,7 @@ class Values:
 
     def literal_value(self, row: int) -> float | None:
         """The number that a row stands for, if it is a literal."""
-        row = self.value_of(row)
-        if self._table.op[row] != Op.LITERAL:
-            return None
-        return self.dtype(row).decode(self._program.literals[self._table.const[row]])
+        return self._program.literal_value(row)
 
     def length(self, buffer: int) -> str:
         """The number of elements of a buffer."""
