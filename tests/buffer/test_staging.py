@@ -46,12 +46,13 @@ def test_interrupted_mapping_destroys_the_buffer(
 ) -> None:
     from wgpu.backends.wgpu_native import _api
 
-    def interrupted(self: object) -> None:
+    def interrupted(self: _api.GPUBuffer, mode: str, offset: int, size: int) -> None:
+        self.map_async(mode, offset, size)
         raise KeyboardInterrupt
 
     pool = StagingPool(backend.device)
     with monkeypatch.context() as patch:
-        patch.setattr(_api.GPUPromise, "_sync_wait", interrupted)
+        patch.setattr(_api.GPUBuffer, "map_sync", interrupted)
         with pytest.raises(KeyboardInterrupt), pool.lend(16) as staging, pool.mapped(staging, 16):
             pass
     assert pool.statistics().buffers == 0
