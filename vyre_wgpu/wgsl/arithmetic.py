@@ -12,6 +12,7 @@ import re
 from ..errors import UnsupportedFeatureError
 from ..ir.ops import INFO, Op
 from ..ir.types import DType
+from . import mathematics
 from .spelling import OPAQUE_ZERO, normalize, register_type, suffix
 
 __all__ = ["expression", "helpers_in", "shift_count"]
@@ -194,6 +195,9 @@ def expression(op: int, dtype: DType, result: DType, operands: list[str]) -> str
     if dtype.bits == 64:
         template = _WIDE_TEMPLATES.get(key, template)
     if template is None:
+        name = f"h_{INFO[op].name}_{register_type(dtype)}"
+        if name in mathematics.ENTRIES:
+            return normalize(result, f"{name}({', '.join(operands)})")
         raise UnsupportedFeatureError(
             f"operation {INFO[op].name} on {dtype} is not lowered to WGSL by this release",
             fix="write it with operations that it lowers: the table of operations in the "

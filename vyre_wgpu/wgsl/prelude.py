@@ -7,11 +7,11 @@ types come from one text, with the type's spelling filled in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Template
 
-from . import prelude_text as text
+from . import mathematics, prelude_text as text
 from .descriptor import UNKNOWN_SITE
 
 __all__ = ["HELPERS", "Helper", "with_dependencies"]
@@ -89,10 +89,11 @@ def _templates() -> Iterator[tuple[str, Helper]]:
     for spelling in _FLOATS:
         yield from _fill(text.FLOAT, spelling)
     yield from _fill(text.FIXED, {})
+    yield from _fill(mathematics.ENTRIES, {})
 
 
 def _fill(
-    entries: dict[str, tuple[str, tuple[str, ...]]], spelling: dict[str, str]
+    entries: Mapping[str, tuple[str, tuple[str, ...]]], spelling: dict[str, str]
 ) -> Iterator[tuple[str, Helper]]:
     """The helpers of one group for one type.
 

@@ -1,0 +1,15 @@
+"""The project's own elementary functions, as helpers of the shader.
+
+Builtin functions differ from driver to driver and are often wrong, so each function is a WGSL
+function of ours, named ``h_<operation>_<type>``, from a published method that its comment names.
+An operation is lowered for a type when its helper exists here. f16 is computed in f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["ENTRIES"]
+
+ENTRIES: Mapping[str, tuple[str, tuple[str, ...]]] = {}
+"""Name of a helper to its text and the helpers it calls, as in `prelude_text`."""
