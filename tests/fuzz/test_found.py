@@ -73,3 +73,59 @@ def test_a_literal_zero_over_a_literal_zero_is_nan(dtype: DType, backend: Any) -
     b.extent(1)
     (result,) = backend.compile(b.build()).dispatch([])
     assert np.isnan(result).all()
+
+
+def _zero_from(route: str, b: vw.ProgramBuilder, dtype: DType, i: Value) -> Any:
+    """A float zero that a driver may know, by way of what is not an operation on floats."""
+    number = b.var("number", vw.i32, 0)
+    match route:
+        case "variable":
+            return b.var("zero", dtype, 0.0)
+        case "private element":
+            return b.private("zeros", dtype, count=1)[number]
+        case "element out of bounds":
+            return b.private("ones", dtype, count=1)[i + 7]
+        case "stored element":
+            kept = b.private("kept", dtype, count=1)
+            kept[0] = dtype(0.0)
+            return kept[0]
+        case "select":
+            return vw.select(i < 100, dtype(0.0), dtype(1.0))
+        case "converted variable":
+            return number.cast(dtype)
+        case "converted bool":
+            return (i > 100).cast(dtype)
+        case "masked":
+            return (i & vw.u32(0)).cast(dtype)
+        case _:
+            zero = b.var("zero", dtype, 1.0)
+            with b.for_range(vw.u32(0), vw.u32(1)) as k:
+                zero.set(k.cast(dtype))
+            return zero
+
+
+ROUTES = [
+    "variable", "private element", "element out of bounds", "stored element", "select",
+    "converted variable", "converted bool", "masked", "loop index",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [vw.f16, vw.f32, vw.f64], ids=str)
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_zero_that_a_driver_knows_is_still_a_zero(route: str, dtype: DType, backend: Any) -> None:
+    """A driver takes ``0.0 - x`` for ``-x``, ``0.0 + x`` for ``x`` and ``0.0 * x`` for 0."""
+    b = vw.ProgramBuilder("found", workgroup_size=32)
+    x = b.read("x", dtype)
+    less, more, times = (b.output(n, dtype, like=x) for n in ("less", "more", "times"))
+    i = b.global_id()
+    zero = _zero_from(route, b, dtype, i)
+    less[i] = zero - x[i]
+    more[i] = zero + x[i]
+    times[i] = zero * x[i]
+    given = np.array([0.0, -0.0, np.inf, np.nan, -1.5], dtype.numpy)
+    results = backend.compile(b.build()).dispatch([given])
+    with np.errstate(invalid="ignore"):
+        for got, want in zip(results, (0.0 - given, 0.0 + given, 0.0 * given), strict=True):
+            assert np.array_equal(got, want, equal_nan=True), (got, want)
+            numbers = ~np.isnan(want)
+            assert np.array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers]), (got, want)

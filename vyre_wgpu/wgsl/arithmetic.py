@@ -13,7 +13,7 @@ from ..errors import UnsupportedFeatureError
 from ..ir.ops import INFO, Op
 from ..ir.types import DType
 from . import mathematics
-from .spelling import OPAQUE_ZERO, normalize, register_type, suffix
+from .spelling import OPAQUE_ZERO, normalize, register_type, suffix, zero
 
 __all__ = ["expression", "helpers_in", "shift_count"]
 
@@ -253,8 +253,8 @@ def _cast(a: str, source: DType, target: DType) -> str:
         return f"{a} != 0{suffix(source)}"
     into = register_type(target)
     if source.kind == "bool":
-        one, none = ("1.0", "0.0") if target.is_float else ("1", "0")
-        return f"select({none}{suffix(target)}, {one}{suffix(target)}, {a})"
+        one = "1.0" if target.is_float else "1"
+        return f"select({zero(target)}, {one}{suffix(target)}, {a})"
     if target.is_float:
         return _to_float(a, source, target)
     if source.is_float:

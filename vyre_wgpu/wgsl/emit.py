@@ -160,7 +160,7 @@ class Emitter:
                 self._define(row, self._values.name(table.a[row]))
             case Op.ASSIGN:
                 self._line(
-                    f"{self._values.name(table.a[row])} = {self._values.text(table.b[row])};"
+                    f"{self._values.name(table.a[row])} = {self._values.kept(table.b[row])};"
                 )
             case Op.BARRIER:
                 self._line("storageBarrier();")
@@ -180,7 +180,7 @@ class Emitter:
     def _access(self, row: int, op: int) -> str:
         table = self._table
         first, *others = table.operands(row)
-        arguments = [self._values.index(first), *map(self._values.text, others)]
+        arguments = [self._values.index(first), *map(self._values.kept, others)]
         return f"{access_name(op, table.const[row])}({', '.join(arguments)})"
 
     def _effect(self, row: int, statement: str) -> None:
@@ -217,7 +217,7 @@ class Emitter:
         self._define(row, text)
 
     def _variable(self, row: int) -> None:
-        name, init = self._values.name(row), self._values.text(self._table.a[row])
+        name, init = self._values.name(row), self._values.kept(self._table.a[row])
         kind = register_type(self._values.dtype(row))
         if row in self._layout.shared:
             self.privates.append(f"var<private> {name}: {kind};")

@@ -239,6 +239,8 @@ def _read(index: int, buffer: Buffer, access: Access) -> str:
     element = f"b{index}[i]"
     if access.is_atomic:
         return f"atomicLoad(&{element})"
+    if buffer.kind is BufferKind.PRIVATE and buffer.dtype.is_float:
+        return f"h_opaque_{register_type(buffer.dtype)}({element})"  # the driver knows it is 0
     return f"{element} != 0u" if buffer.dtype.kind == "bool" else element
 
 

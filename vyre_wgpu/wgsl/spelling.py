@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir.types import DType
 
-__all__ = ["OPAQUE_ZERO", "literal", "normalize", "register_type", "suffix", "zero"]
+__all__ = ["OPAQUE_ZERO", "hidden", "literal", "normalize", "register_type", "suffix", "zero"]
 
 OPAQUE_ZERO = "d.zero"
 """A word of the dispatch block that is always 0, which no compiler can know."""
@@ -53,10 +53,13 @@ def suffix(dtype: DType) -> str:
 
 
 def zero(dtype: DType) -> str:
-    """The zero of a register type."""
+    """The zero of a register type; a float one is hidden from the driver.
+
+    Drivers move operations into the arms of a select, where they fold ``0.0 - x`` to ``-x``.
+    """
     if dtype.kind == "bool":
         return "false"
-    return f"0.0{suffix(dtype)}" if dtype.is_float else f"0{suffix(dtype)}"
+    return literal(dtype, 0, opaque=True) if dtype.is_float else f"0{suffix(dtype)}"
 
 
 def normalize(dtype: DType, text: str) -> str:
@@ -82,13 +85,13 @@ def literal(dtype: DType, bits: int, *, opaque: bool = False) -> str:
     value = dtype.decode(bits)
     if dtype.kind == "bool":
         text = "true" if value else "false"
-        return f"({text} != ({OPAQUE_ZERO} != 0u))" if opaque else text
+        return hidden(dtype, text) if opaque else text
     register = register_type(dtype)
     if not dtype.is_float:
         text = f"{value}{suffix(dtype)}"
         if dtype.bits >= 32 and value == dtype.min and dtype.is_signed:
             text = f"({dtype.min + 1}{suffix(dtype)} - 1{suffix(dtype)})"
-        return f"({text} | {_OPAQUE[register]})" if opaque else text
+        return hidden(dtype, text) if opaque else text
     magnitude = abs(value)
     smallest = 2.2250738585072014e-308 if register == "f64" else 1.1754944e-38
     is_plain = magnitude == 0 or smallest <= magnitude < math.inf
@@ -98,7 +101,16 @@ def literal(dtype: DType, bits: int, *, opaque: bool = False) -> str:
     return f"{_shortest(register, value)}{suffix(dtype)}"
 
 
+def hidden(dtype: DType, text: str) -> str:
+    """A bool or an integer, so that the driver cannot know it."""
+    if dtype.kind == "bool":
+        return f"({text} != ({OPAQUE_ZERO} != 0u))"
+    return f"({text} | {_OPAQUE[register_type(dtype)]})"
+
+
 def _by_bits(register: str, value: float, bits: int) -> str:
+    if not bits:
+        return f"bitcast<{register}>({_OPAQUE[register.replace('f', 'u')]})"
     if register == "f64":
         return f"bitcast<f64>({bits:#018x}lu | {_OPAQUE['u64']})"
     # An f16 stands in its register with its f32 pattern.

@@ -10,12 +10,14 @@ from ..ir.ops import Op
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
 from .arithmetic import expression, shift_count
+from .known import may_be_known
 from .numbering import may_be_equal
-from .spelling import literal, normalize, register_type, suffix
+from .spelling import hidden, literal, normalize, register_type, suffix
 
 __all__ = ["Values"]
 
 _SHIFTS: frozenset[int] = frozenset({Op.SHL, Op.SHR, Op.ROTL, Op.ROTR})
+_CASTS: frozenset[int] = frozenset({Op.CAST, Op.BITCAST})
 _COMPARISONS = frozenset({Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE})
 _HIDES_EQUAL: frozenset[int] = frozenset({Op.SUB, Op.DIV, *_COMPARISONS})
 _ORDERED: frozenset[int] = frozenset(
@@ -55,6 +57,7 @@ class Values:
         self._lengths = lengths
         self._params = params
         self._numbers = may_be_equal(program)
+        self._known = may_be_known(program)
         self.ids: set[str] = set()
 
     def dtype(self, row: int) -> DType:
@@ -85,6 +88,13 @@ class Values:
             return f"{name}.{'xyz'[const]}" if const >= 0 else name
         return self.name(row)
 
+    def kept(self, row: int) -> str:
+        """The value of a row as what a variable, an element or an arm of a select is given.
+
+        Literal floats are hidden: a driver carries them on to operations that it folds wrongly.
+        """
+        return self.text(row, opaque=self.dtype(row).is_float)
+
     def pure(self, row: int, op: int, line: Callable[[str], None]) -> str:
         """A pure operation as an expression; steps that need a name go to ``line`` first."""
         table = self._table
@@ -93,7 +103,11 @@ class Values:
         constant = all(self._is_constant(r) for r in rows)
         texts = [self.text(r, opaque=constant and i == 0) for i, r in enumerate(rows)]
         dtype = self.dtype(rows[1] if op == Op.SELECT else rows[0])
-        if op in _SHIFTS:
+        if op == Op.SELECT:
+            texts[1:] = map(self.kept, rows[1:])
+        elif op in _CASTS and self._known[rows[0]] and self.dtype(row).is_float and not constant:
+            texts[0] = hidden(dtype, texts[0])
+        elif op in _SHIFTS:
             # llvmpipe shifts 64-bit values wrongly by a constant whose mask it dropped.
             count = self.literal_value(rows[1])
             texts[1] = (

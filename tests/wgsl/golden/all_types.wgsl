@@ -218,7 +218,7 @@ fn store17(i: u32, v: u64) {
 
 fn load18(at: u32) -> f32 {
   let i = select(0u, at, at < 8u);
-  return select(0.0f, h_from_f16((b18[i / 2u] >> ((i % 2u) * 16u)) & 65535u), at < 8u);
+  return select(bitcast<f32>(d.zero), h_from_f16((b18[i / 2u] >> ((i % 2u) * 16u)) & 65535u), at < 8u);
 }
 
 fn store19(i: u32, v: f32) {
@@ -238,7 +238,7 @@ fn store19(i: u32, v: f32) {
 
 fn load20(at: u32) -> f32 {
   let i = select(0u, at, at < 8u);
-  return select(0.0f, b20[i], at < 8u);
+  return select(bitcast<f32>(d.zero), b20[i], at < 8u);
 }
 
 fn store21(i: u32, v: f32) {
@@ -248,7 +248,7 @@ fn store21(i: u32, v: f32) {
 
 fn load22(at: u32) -> f64 {
   let i = select(0u, at, at < 8u);
-  return select(0.0lf, b22[i], at < 8u);
+  return select(bitcast<f64>(u64(d.zero)), b22[i], at < 8u);
 }
 
 fn store23(i: u32, v: f64) {

@@ -91,7 +91,7 @@ fn h_f64_to_f16(a: f64) -> f32 {
 
 fn load0(at: u32) -> f64 {
   let i = select(0u, at, at < d.len0);
-  return select(0.0lf, b0[i], at < d.len0);
+  return select(bitcast<f64>(u64(d.zero)), b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f64) {
@@ -108,7 +108,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   gid = at;
   let v1 = load0(gid.x);
   let v2 = !(v1 == 0.0lf);
-  let v3 = select(0.0lf, 1.0lf, v2);
+  let v3 = select(bitcast<f64>(u64(d.zero)), 1.0lf, v2);
   store1(gid.x, v3);
   let v5 = clamp(h_f64_to_i32(v1), -128i, 127i);
   let v6 = f64(v5);

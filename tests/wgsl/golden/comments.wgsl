@@ -16,7 +16,7 @@ var<private> gid: vec3<u32>;
 
 fn load0(at: u32) -> f32 {
   let i = select(0u, at, at < d.len0);
-  return select(0.0f, b0[i], at < d.len0);
+  return select(bitcast<f32>(d.zero), b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f32) {
@@ -35,6 +35,6 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v3 = v1 > 0.0f;
   if (v3) {
   } else {
-    store1(gid.x, 1.0f);
+    store1(gid.x, bitcast<f32>(0x3f800000u | d.zero));
   }
 }

@@ -25,7 +25,7 @@ fn h_div_f32(a: f32, b: f32) -> f32 {
 
 fn load0(at: u32) -> f32 {
   let i = select(0u, at, at < d.len0);
-  return select(0.0f, b0[i], at < d.len0);
+  return select(bitcast<f32>(d.zero), b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f32) {
@@ -45,13 +45,13 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v3 = v1 - h_opaque_f32(v1);
   let v4 = h_div_f32(h_opaque_f32(v1), v1);
   let v5 = v3 + v4;
-  let v7 = v1 * bitcast<f32>(0x00000000u | d.zero);
+  let v7 = v1 * bitcast<f32>(d.zero);
   let v8 = v5 + v7;
   let v9 = v2;
   let v10 = v9 - h_opaque_f32(v1);
   let v11 = v8 + v10;
   let v12 = !(v1 == h_opaque_f32(v1));
-  let v15 = select(bitcast<f32>(0x80000000u | d.zero), 1.5f, v12);
+  let v15 = select(bitcast<f32>(0x80000000u | d.zero), bitcast<f32>(0x3fc00000u | d.zero), v12);
   let v16 = v11 + v15;
   store1(gid.x, v16);
 }

@@ -20,7 +20,7 @@ fn h_opaque_f32(a: f32) -> f32 {
 
 fn load0(at: u32) -> f32 {
   let i = select(0u, at, at < d.len0);
-  return select(0.0f, b0[i], at < d.len0);
+  return select(bitcast<f32>(d.zero), b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f32) {
@@ -35,7 +35,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (wg.x > (d.extent_x - 1u) / 256u) { return; }
   if (at.x >= d.extent_x) { return; }
   gid = at;
-  var v3: f32 = 0.0f;
+  var v3: f32 = bitcast<f32>(d.zero);
   let v4 = load0(gid.x);
   var v5: f32 = v4;
   let v6 = v5;

@@ -27,14 +27,14 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let at = wg * vec3<u32>(256u, 1u, 1u) + local;
   if (wg.x > (d.extent_x - 1u) / 256u) { return; }
   if (at.x >= d.extent_x) { return; }
-  store0(0u, 0.0f);
+  store0(0u, bitcast<f32>(d.zero));
   store0(1u, bitcast<f32>(0x80000000u | d.zero));
-  store0(2u, 1e+20f);
-  store0(3u, 0.1f);
+  store0(2u, bitcast<f32>(0x60ad78ecu | d.zero));
+  store0(3u, bitcast<f32>(0x3dcccccdu | d.zero));
   store0(4u, bitcast<f32>(0x7f800000u | d.zero));
   store0(5u, bitcast<f32>(0xff800000u | d.zero));
   store0(6u, bitcast<f32>(0x7fc00000u | d.zero));
-  let v23 = bitcast<f32>(0x3f800000u | d.zero) + bitcast<f32>(0x00000000u | d.zero);
+  let v23 = bitcast<f32>(0x3f800000u | d.zero) + bitcast<f32>(d.zero);
   let v24 = v23 == 1.0f;
   let v25 = -v23;
   let v26 = select(v25, v23, v24);

@@ -30,7 +30,7 @@ fn h_trips_i32(start: i32, stop: i32, step: i32) -> u32 {
 
 fn load0(at: u32) -> f32 {
   let i = select(0u, at, at < d.len0);
-  return select(0.0f, b0[i], at < d.len0);
+  return select(bitcast<f32>(d.zero), b0[i], at < d.len0);
 }
 
 fn store1(i: u32, v: f32) {
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (wg.x > (d.extent_x - 1u) / 256u) { return; }
   if (at.x >= d.extent_x) { return; }
   gid = at;
-  var v2: f32 = 0.0f;
+  var v2: f32 = bitcast<f32>(d.zero);
   var k6: u32 = 0u;
   loop {
     if (!(k6 < 10u)) { break; }
@@ -70,7 +70,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
     if (v22) {
       break;
     }
-    let v26 = f32(v14);
+    let v26 = f32((v14 | bitcast<i32>(d.zero)));
     let v27 = v2;
     let v28 = v27 + v26;
     v2 = v28;

@@ -17,12 +17,12 @@ var<private> gid: vec3<u32>;
 
 fn load0(at: u32) -> f32 {
   let i = select(0u, at, at < d.len0);
-  return select(0.0f, b0[i], at < d.len0);
+  return select(bitcast<f32>(d.zero), b0[i], at < d.len0);
 }
 
 fn load1(at: u32) -> f32 {
   let i = select(0u, at, at < d.len1);
-  return select(0.0f, b1[i], at < d.len1);
+  return select(bitcast<f32>(d.zero), b1[i], at < d.len1);
 }
 
 fn store1(i: u32, v: f32) {
