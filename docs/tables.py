@@ -248,5 +248,5 @@ def _one_operation(op: Op, spelling: str, dtype: DType) -> vw.Program | None:
         program = b.build()
     except vw.ValidationError:
         return None
-    assert any(row.op is op for row in program.table.rows()), f"{spelling} builds no {op.name}"
-    return program
+    # ``x ** y`` of integers, for one, is built of other operations.
+    return program if any(row.op is op for row in program.table.rows()) else None

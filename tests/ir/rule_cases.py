@@ -132,9 +132,14 @@ def negated_bool(k: Kernel) -> None:
     k.b.let("minus", -k.flag)  # <-
 
 
-@breaks("E203", "powi takes a float, found u32")
-def integer_power(k: Kernel) -> None:
-    k.b.let("cube", k.n**3)  # <-
+@breaks("E203", "the exponent of an integer power is unsigned, found i32")
+def signed_exponent(k: Kernel) -> None:
+    k.b.let("power", k.n ** k.i.cast(vw.i32))  # <-
+
+
+@breaks("E202", "-3 is no exponent of an integer")
+def negative_exponent(k: Kernel) -> None:
+    k.b.let("power", k.n**-3)  # <-
 
 
 @breaks("E204", "condition of if is a bool, found u32 (param 'n')")
@@ -238,6 +243,7 @@ def types_nearly_wrong(k: Kernel) -> None:
     k.b.let("choice", vw.select(k.flag, k.flag, k.flag))
     k.b.let("wide", k.s.cast(vw.f64).cast(vw.bool_))
     k.b.let("power", k.s**3 + k.s**0.5)
+    k.b.let("integer_power", k.n**3 + k.n ** k.i.cast(vw.u8))
     k.b.atomic_add(k.y, 0, 1.0)
     k.b.atomic_compare_exchange(k.u, 0, 1, 2)
     k.b.trap("bad", address=k.i.cast(vw.i8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import Problem, ProgramDecodeError, ValidationError
+from . import random
 from .builder import ProgramBuilder
 from .functions import (
     abs_,
@@ -45,6 +46,7 @@ from .functions import (
     maximum,
     minimum,
     mul_high,
+    mul_wide,
     popcount,
     power,
     powi,
@@ -53,6 +55,7 @@ from .functions import (
     rotl,
     rotr,
     round_,
+    round_div,
     rsqrt,
     select,
     sigmoid,
@@ -157,14 +160,17 @@ __all__ = [
     "maximum",
     "minimum",
     "mul_high",
+    "mul_wide",
     "popcount",
     "power",
     "powi",
+    "random",
     "rem",
     "reverse_bits",
     "rotl",
     "rotr",
     "round_",
+    "round_div",
     "rsqrt",
     "select",
     "sigmoid",

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .composed import ceil_div_rows, round_div_rows, wide_product_rows
 from .ops import OPS, Op
 from .recorder import Recorder
 from .sizes import SizeOp
 from .types import DType, TypedLiteral, bool_, i32
-from .values import BufferHandle, Operand, SizeValue, Value, ceil_div_rows, operand_row
+from .values import (
+    BufferHandle,
+    Operand,
+    SizeValue,
+    Value,
+    integer_power,
+    is_integer,
+    operand_row,
+)
 
 __all__ = [
     "abs_",
@@ -55,6 +64,7 @@ __all__ = [
     "maximum",
     "minimum",
     "mul_high",
+    "mul_wide",
     "popcount",
     "power",
     "powi",
@@ -63,6 +73,7 @@ __all__ = [
     "rotl",
     "rotr",
     "round_",
+    "round_div",
     "rsqrt",
     "select",
     "sigmoid",
@@ -189,7 +200,7 @@ rotr = _binary(Op.ROTR)
 mul_high = _binary(Op.MUL_HIGH)
 fmin = _binary(Op.FMIN)
 fmax = _binary(Op.FMAX)
-power = _binary(Op.POW, "power")
+_float_power = _binary(Op.POW, "power")
 powi = _binary(Op.POWI)
 atan2 = _binary(Op.ATAN2)
 hypot = _binary(Op.HYPOT)
@@ -210,13 +221,60 @@ def maximum(a: Operand, b: Operand) -> Value:
 
 
 def ceil_div(a: Operand, b: Operand) -> Value:
-    """The quotient rounded toward plus infinity, for integers and sizes."""
+    """The quotient rounded toward plus infinity, for integers and sizes.
+
+    In a kernel all bits of the result are one where ``b`` is 0, and ``MIN / -1`` is MIN.
+    """
     size = _size_pair(SizeOp.CEIL_DIV, a, b)
     if size is not None:
         return size
     recorder, dtype = _context("ceil_div", a, b)
     row = ceil_div_rows(recorder, operand_row(recorder, a, dtype), operand_row(recorder, b, dtype))
     return Value(recorder, row, recorder.dtype_of(row))
+
+
+def round_div(a: Operand, b: Operand) -> Value:
+    """The quotient of integers rounded to the nearest integer, ties to the even one.
+
+    ``a`` and ``b`` are of one integer type. By zero all bits of the result are one, and
+    ``MIN / -1`` is MIN, as for every integer division.
+    """
+    recorder, dtype = _context("round_div", a, b)
+    if not dtype.is_integer:
+        recorder.problem(
+            "E213", f"round_div takes an integer, found {dtype}", "write vw.round(a / b)"
+        )
+        return Value(recorder, recorder.placeholder(dtype), dtype)
+    row = round_div_rows(recorder, operand_row(recorder, a, dtype), operand_row(recorder, b, dtype))
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+def mul_wide(a: Operand, b: Operand) -> tuple[Value, Value]:
+    """The exact product of two integers as ``(low, high)``: ``low + high * 2**bits``.
+
+    ``a`` and ``b`` are of one integer type. ``low`` is the lower half as the unsigned type of that
+    width, ``high`` the upper half, `mul_high`, of the type itself. So u32 and i32 have 64-bit
+    products on devices without 64-bit integers.
+    """
+    recorder, dtype = _context("mul_wide", a, b)
+    low, high = wide_product_rows(
+        recorder, operand_row(recorder, a, dtype), operand_row(recorder, b, dtype)
+    )
+    return Value(recorder, low, recorder.dtype_of(low)), Value(
+        recorder, high, recorder.dtype_of(high)
+    )
+
+
+def power(a: Operand, b: Operand) -> Value:
+    """``a`` to the power ``b``, as ``a ** b``.
+
+    Floats: as C99 Annex F, within 8 ULP. Integers: wraps modulo 2^n; the exponent is a number of at
+    least 0 or a value of any unsigned type; ``0 ** 0`` is 1.
+    """
+    if is_integer(a) and is_integer(b):
+        recorder, dtype = _context("power", a, b)
+        return integer_power(recorder, a, b, dtype)
+    return _float_power(a, b)
 
 
 def select(condition: Operand, when_true: Operand, when_false: Operand) -> Value:

@@ -11,10 +11,11 @@ from typing import Any, NoReturn, Union
 
 import numpy as np
 
+from .composed import ceil_div_rows, literal_power_rows, power_rows
 from .ops import Op
 from .recorder import Place, Recorder
 from .sizes import SizeOp
-from .types import DType, TypedLiteral, i32, u32
+from .types import DType, TypedLiteral, i32, u32, u64
 
 __all__ = ["BufferHandle", "Operand", "SizeValue", "Value", "Var"]
 
@@ -107,6 +108,8 @@ class Value:
         return self._binary(Op.MOD, other, reflected=True)
 
     def __pow__(self, other: Operand) -> Value:
+        if is_integer(self) and is_integer(other):
+            return integer_power(self._recorder, self, other, self.dtype)
         is_whole = isinstance(other, (int, np.integer)) and not isinstance(other, bool)
         if is_whole and i32.min <= other <= i32.max:  # type: ignore[operator]
             other = TypedLiteral(i32, i32.encode(other))
@@ -114,6 +117,8 @@ class Value:
         return self._binary(Op.POWI if is_power else Op.POW, other)
 
     def __rpow__(self, other: Operand) -> Value:
+        if is_integer(self) and is_integer(other):
+            return integer_power(self._recorder, other, self, self.dtype)
         return self._binary(Op.POW, other, reflected=True)
 
     def __and__(self, other: Operand) -> Value:
@@ -254,6 +259,10 @@ class Var(Value):
     def __imod__(self, other: Operand) -> Var:
         return self._update(Op.MOD, other)
 
+    def __ipow__(self, other: Operand) -> Var:
+        self.set(self**other)
+        return self
+
     def __iand__(self, other: Operand) -> Var:
         return self._update(Op.AND, other)
 
@@ -379,15 +388,6 @@ _SIZE_OPS = {
 }
 
 
-def ceil_div_rows(recorder: Recorder, a: int, b: int) -> int:
-    """The row of ceil(a / b): the floor quotient, plus one where a remainder is left."""
-    dtype = recorder.dtype_of(a)
-    zero = recorder.literal(dtype, 0)
-    left = recorder.operation(Op.NE, recorder.operation(Op.MOD, a, b), zero)
-    quotient = recorder.operation(Op.FLOOR_DIV, a, b)
-    return recorder.operation(Op.ADD, quotient, recorder.pure(Op.CAST, dtype.code, left))
-
-
 class BufferHandle:
     """A declared buffer: ``x[i]`` loads an element, ``x[i] = v`` stores one.
 
@@ -470,6 +470,49 @@ def operand_row(recorder: Recorder, value: object, dtype: DType, place: Place = 
     if isinstance(value, (TypedLiteral, bool, int, float, np.generic)):
         return recorder.number(value, dtype, place)
     raise TypeError(f"{_describe(value)} is not a kernel value or a number")
+
+
+def is_integer(operand: object) -> bool:
+    """Whether an operand is an integer: a value or literal of an integer type, or a number."""
+    if isinstance(operand, (Value, TypedLiteral)):
+        return operand.dtype.is_integer
+    return isinstance(operand, (int, np.integer)) and not isinstance(operand, bool)
+
+
+def integer_power(recorder: Recorder, base: object, exponent: object, dtype: DType) -> Value:
+    """An integer to an integer power, which wraps; what is no power is noted for ``build()``.
+
+    Args:
+        recorder: where it is used.
+        base: an integer operand; a number takes ``dtype``.
+        exponent: an integer operand: a number of at least 0, or a value of an unsigned type.
+        dtype: the type of a base that is a number.
+    """
+    x = operand_row(recorder, base, dtype)
+    if isinstance(exponent, Value) and not exponent.dtype.is_signed:
+        row = power_rows(recorder, x, operand_row(recorder, exponent, exponent.dtype))
+    elif isinstance(exponent, Value):
+        recorder.problem(
+            "E203",
+            f"the exponent of an integer power is unsigned, found {exponent.dtype}",
+            "write exponent.cast(vw.u32), or for negative exponents cast the base to a float",
+        )
+        row = recorder.placeholder(recorder.dtype_of(x))
+    elif 0 <= (number := _number(exponent)) <= u64.max:
+        row = literal_power_rows(recorder, x, number)
+    else:
+        recorder.problem(
+            "E202",
+            f"literal {number} is no exponent of an integer",
+            "give an exponent from 0 to 2^64 - 1, or cast the base to a float",
+        )
+        row = recorder.placeholder(recorder.dtype_of(x))
+    return Value(recorder, row, recorder.dtype_of(row))
+
+
+def _number(literal: Any) -> int:
+    typed = isinstance(literal, TypedLiteral)
+    return int(literal.dtype.decode(literal.bits) if typed else literal)
 
 
 def index_row(recorder: Recorder, index: object) -> int:

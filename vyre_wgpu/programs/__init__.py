@@ -15,6 +15,12 @@ from .keywords import KeywordTables, count_keywords, keyword_counts, keyword_tab
 from .mandelbrot import mandelbrot
 from .matmul import matmul, matmul_tiled
 from .radix_sort import radix_histogram, radix_scatter, radix_sort
+from .random_numbers import (
+    random_normal,
+    random_normal_blocks,
+    random_uniform,
+    random_uniform_blocks,
+)
 from .reduce import argmax, argmax_blocks, reduce, reduce_blocks
 from .saxpy import saxpy
 from .scan import prefix_sum, scan_blocks
@@ -43,6 +49,10 @@ __all__ = [
     "radix_histogram",
     "radix_scatter",
     "radix_sort",
+    "random_normal",
+    "random_normal_blocks",
+    "random_uniform",
+    "random_uniform_blocks",
     "reduce",
     "reduce_blocks",
     "saxpy",

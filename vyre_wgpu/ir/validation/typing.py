@@ -159,6 +159,8 @@ class _Types:
                 fix = "write exponent.cast(vw.i32), or cast it to a float and use vw.power"
             else:
                 fix = "cast the base to a float: value.cast(vw.f32)"
+                if dtype != "bool":
+                    fix = f"write base ** exponent for integers, or {fix}"
         elif op is Op.SHL or op is Op.SHR:
             fix = "shift an integer: value.cast(vw.u32), or vw.bitcast(value, vw.u32) for its bits"
         elif info.operands[position] in ("u32", "i32"):
