@@ -35,6 +35,11 @@ __all__ = [
 SourceLocation = tuple[str, int]
 """File name and 1-based line number."""
 
+# Tags of traps that no trap statement raised. Not public: the classes say which it is.
+OUT_OF_BOUNDS = "out-of-bounds"
+DIVISION_BY_ZERO = "division-by-zero"
+LOOP_LIMIT = "loop-limit"
+
 
 class VyreError(Exception):
     """Base of every error of this package.
@@ -242,7 +247,7 @@ class BoundsTrapError(TrapError, IndexError):
             program: the program's name.
             is_low_half: whether the index had 64 bits, of which a trap keeps the low 32.
         """
-        error = cls("out-of-bounds", index, lane, source=source, program=program)
+        error = cls(OUT_OF_BOUNDS, index, lane, source=source, program=program)
         error.buffer, error.index, error.length = buffer, index, length
         where = f" at {source[0]}:{source[1]}" if source else ""
         error.message = (
@@ -257,3 +262,14 @@ class BoundsTrapError(TrapError, IndexError):
 
 class DivisionTrapError(TrapError, ZeroDivisionError):
     """A trap for an integer division by zero (``CompileOptions(checks="trap")``)."""
+
+    @classmethod
+    def of(
+        cls,
+        lane: tuple[int, ...],
+        *,
+        source: SourceLocation | None = None,
+        program: str = "",
+    ) -> DivisionTrapError:
+        """The error of a lane; its tag is `DIVISION_BY_ZERO`, its address 0."""
+        return cls(DIVISION_BY_ZERO, 0, lane, source=source, program=program)

@@ -1,7 +1,8 @@
 """Random programs give on the device what the reference interpreter says they mean.
 
 ``VYRE_TEST_FUZZ_PROGRAMS`` asks for the slow test and says how many programs it runs; each run
-takes new ones unless ``VYRE_TEST_FUZZ_SEED`` gives a seed.
+takes new ones unless ``VYRE_TEST_FUZZ_SEED`` gives a seed. A fifth of the programs is compiled with
+``checks="trap"``; with ``VYRE_TEST_FUZZ_CHECKS=trap`` all are.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.gpu
 FEW = 300
 MANY = int(os.environ.get("VYRE_TEST_FUZZ_PROGRAMS") or 0)
 SEED = os.environ.get("VYRE_TEST_FUZZ_SEED")
+CHECKS = os.environ.get("VYRE_TEST_FUZZ_CHECKS") or ""
 COMMON = {
     "deadline": None,
     "database": None,
@@ -44,7 +46,7 @@ def agree(device: Device, count: int, budget: int, **more: Any) -> None:
     seen: set[str] = set()
 
     @settings(max_examples=2 * count, **COMMON, **more)
-    @given(case=cases(budget))
+    @given(case=cases(budget, CHECKS))
     def agrees(case: Case) -> None:
         fingerprint = case.program.fingerprint
         if len(seen) < count and fingerprint not in seen:

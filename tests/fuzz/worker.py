@@ -14,12 +14,12 @@ from typing import Any, BinaryIO
 
 from tests.fuzz.strategies import MAX_ITERATIONS
 from vyre_wgpu.backends.wgpu import WgpuBackend
-from vyre_wgpu.errors import BoundsTrapError, DivisionTrapError, TrapError
+from vyre_wgpu.errors import TrapError
 from vyre_wgpu.ir import Program
 from vyre_wgpu.wgsl.options import CompileOptions
 
 Reply = tuple[Any, ...]
-"""``("done", arrays)``, ``("trap", tag, address, lane, is_a_check)`` or ``("error", text)``."""
+"""``("done", arrays)``, ``("trap", tag, address, lane)`` or ``("error", text)``."""
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
@@ -45,8 +45,7 @@ def run(backend: WgpuBackend, request: tuple[Any, ...]) -> Reply:
         pipe = backend.compile(Program.from_bytes(data), options)
         return "done", pipe.dispatch(inputs, params)
     except TrapError as trap:
-        is_a_check = isinstance(trap, (BoundsTrapError, DivisionTrapError))
-        return "trap", trap.tag, trap.address, trap.lane, is_a_check
+        return "trap", trap.tag, trap.address, trap.lane
     except Exception as error:
         return "error", f"{type(error).__name__}: {error}"
 

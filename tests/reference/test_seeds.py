@@ -84,6 +84,47 @@ def test_lanes_without_barriers_interleave() -> None:
                      (1, 2, 0, 3)}  # fmt: skip
 
 
+def test_lanes_of_a_workgroup_interleave_between_barriers() -> None:
+    """Two lanes take two tickets each, and two behind a barrier, in every order there is."""
+    b = vw.ProgramBuilder("tickets", workgroup_size=2)
+    count, seen = b.workgroup("count", vw.u32, 1), b.output("seen", vw.u32, 8)
+    b.extent(2)
+    k = b.local_id()
+    for phase in range(2):
+        for ticket in range(2):
+            seen[phase * 4 + k * 2 + ticket] = b.atomic_add(count, 0, 1)
+        b.barrier()
+    first, second = set(), set()
+    for seed in range(200):
+        got = run(b, seed=seed)[0].tolist()
+        assert sorted(got[:4]) == [0, 1, 2, 3]
+        assert sorted(got[4:]) == [4, 5, 6, 7]
+        first.add(tuple(got[:4]))
+        second.add(tuple(n - 4 for n in got[4:]))
+    orders = {(0, 1, 2, 3), (2, 3, 0, 1), (0, 2, 1, 3), (1, 3, 0, 2), (0, 3, 1, 2), (1, 2, 0, 3)}
+    assert first == second == orders
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_lanes_of_a_subgroup_stay_together(seed: int) -> None:
+    """Its operations have all of its lanes in any order; lanes that ended hold up none."""
+    b = vw.ProgramBuilder("sums", workgroup_size=16)
+    out, tile = b.output("out", vw.u32, 32), b.workgroup("tile", vw.u32, 16)
+    b.extent(32)
+    i, k = b.global_id(), b.local_id()
+    tile[k] = b.subgroup_add(i)
+    b.barrier()
+    with b.if_(k >= 12):
+        b.return_()
+    b.barrier()
+    out[i] = tile[(k + 4) % 16]
+    pipe = ReferenceBackend(subgroup_size=4, seed=seed, detect_races=True).compile(b.build())
+    sums = np.arange(32).reshape(2, 4, 4).sum(axis=2)
+    expected = np.repeat(np.roll(sums, -1, axis=1), 4, axis=1)
+    expected[:, 12:] = 0
+    np.testing.assert_array_equal(pipe.fn().reshape(2, 16), expected)
+
+
 @pytest.mark.parametrize("seed", [None, *range(5)])
 @pytest.mark.parametrize("subgroup_size", [1, 32])
 def test_programs_without_races_have_one_result(seed: int | None, subgroup_size: int) -> None:

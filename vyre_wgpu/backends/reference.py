@@ -80,7 +80,13 @@ class ReferencePipeline:
         self._rules = rules
         self._counters = counters
         self._check = check
-        self._plan = plan_program(program, options.max_iterations)
+        self._plan = plan_program(
+            program,
+            options.max_iterations,
+            # What an author vouches for is looked at here: a device would read or write anything.
+            check_bounds=options.checks != "total",
+            check_divisions=options.checks == "trap",
+        )
         self._binder = Binder(program)
 
     @property
@@ -303,11 +309,6 @@ class ReferenceBackend:
                 f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
             )
         self._check()
-        if options.checks == "trap":
-            raise UnsupportedFeatureError(
-                'checks="trap" is not done by the reference backend of this release',
-                fix='compile for the wgpu backend, or with checks="total"',
-            )
         if options.workgroup_size is not None and observes_workgroup(program):
             raise UnsupportedFeatureError(
                 f"program {program.name!r} depends on its workgroup size "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..errors import BoundsTrapError, DivisionTrapError, TrapError
+from ..errors import LOOP_LIMIT, BoundsTrapError, DivisionTrapError, TrapError
 from ..ir.ops import Op
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
@@ -17,13 +17,7 @@ from ..wgsl.checks import DIVISIONS, MEMORY_ACCESSES
 from ..wgsl.descriptor import KernelDescriptor
 from .blocks import workgroups_of
 
-__all__ = ["DIVISION_BY_ZERO", "LOOP_LIMIT", "TrapWords", "trap_error"]
-
-DIVISION_BY_ZERO = "division-by-zero"
-"""The tag of an integer division by zero under ``checks="trap"``."""
-
-LOOP_LIMIT = "loop-limit"
-"""The tag of a trap that no ``trap`` statement raised: a loop ran longer than it may."""
+__all__ = ["TrapWords", "trap_error"]
 
 
 class TrapWords(NamedTuple):
@@ -75,7 +69,7 @@ def trap_error(
             is_low_half=index_type.bits == 64,
         )
     if op in DIVISIONS:
-        return DivisionTrapError(DIVISION_BY_ZERO, 0, lane, source=source, program=name)
+        return DivisionTrapError.of(lane, source=source, program=name)
     tag, address = LOOP_LIMIT, words.address
     if op == Op.TRAP:
         tag = program.tags[table.const[row]]

@@ -4,7 +4,8 @@ A value is an array with one entry for each lane of the part, or with one entry 
 for all of them. Pure operations are computed for all lanes, also those that do not run the
 statement; what those get is never looked at. Only what changes something looks at the mask.
 
-Running is a generator: it yields where other parts may go on, at barriers and before atomics.
+Running is a generator: it yields where other parts may go on, before atomics and at barriers, and
+says whether it is at a barrier.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .plan import Block, Plan, Step
 from .watch import Watch
 
 Array = npt.NDArray[Any]
-Run = Generator[None, None, Mask]
+Run = Generator[bool, None, Mask]
 
 __all__ = ["Machine", "Run"]
 
@@ -96,11 +97,13 @@ class Machine:
         for step in block:
             if step.compute is not None:
                 values[step.row] = step.compute(*[values[row] for row in step.operands])
+                if step.divides:
+                    mask = self._end_divisions_by_zero(step, mask)
             elif step.op in _NESTS:
                 mask = yield from _NESTS[step.op](self, step, mask)
             else:
                 if step.op in _MEETINGS:
-                    yield
+                    yield step.op == Op.BARRIER
                 mask = _EFFECTS[step.op](self, step, mask)
             for row in step.drops:
                 values[row] = _GONE
@@ -173,9 +176,7 @@ class Machine:
         self._iterations_left -= 1
         most = self._plan.lane_iterations
         if most is not None:
-            over = self._iterations >= most
-            self._note_traps(step, narrow(mask, over), _NO_ADDRESS)
-            mask = without(mask, over)
+            mask = self._end_where(step, mask, self._iterations >= most, _NO_ADDRESS)
             self._iterations[lanes_of(mask, self._count)] += 1
         if self._iterations_left < 0:
             program = self._plan.program
@@ -201,8 +202,6 @@ class Machine:
         return False
 
     def _trap(self, step: Step, mask: Mask) -> Mask:
-        # Checks that trap (out of bounds, division by zero) would end lanes here, too: an effect
-        # may take lanes out of the mask that it returns.
         self._note_traps(step, mask, self._values[step.operands[0]])
         return False
 
@@ -211,8 +210,26 @@ class Machine:
         if lanes.size:
             self._traps.add(step.row, self._lanes.number[lanes], self._of_lanes(address, lanes))
 
+    def _end_where(self, step: Step, mask: Mask, fault: Array, address: Array) -> Mask:
+        """Those of some lanes that go on; the others, at which a fault holds, trap."""
+        if not fault.any():
+            return mask
+        self._note_traps(step, narrow(mask, fault), address)
+        return without(mask, fault)
+
+    def _end_divisions_by_zero(self, step: Step, mask: Mask) -> Mask:
+        return self._end_where(step, mask, self._values[step.operands[1]] == 0, _NO_ADDRESS)
+
+    def _end_out_of_bounds(self, step: Step, mask: Mask) -> Mask:
+        """The lanes that make an access: all but, under checks, those out of bounds."""
+        if not self._plan.check_bounds:
+            return mask
+        index = self._values[step.operands[0]]
+        _, inside = self._memories[step.const].in_bounds(index)
+        return self._end_where(step, mask, ~inside, index)
+
     def _barrier(self, step: Step, mask: Mask) -> Mask:
-        # Lanes run in step, so all have come here; only the watch needs to know.
+        # All lanes have come here: those of a part run in step, parts were waited for.
         if self._watch is not None:
             self._watch.barrier(mask)
         return mask
@@ -235,6 +252,7 @@ class Machine:
     # Memory
 
     def _load(self, step: Step, mask: Mask) -> Mask:
+        mask = self._end_out_of_bounds(step, mask)
         memory, index = self._memories[step.const], self._values[step.operands[0]]
         if step.used:
             self._values[step.row] = memory.load(index)
@@ -244,6 +262,7 @@ class Machine:
         return mask
 
     def _store(self, step: Step, mask: Mask) -> Mask:
+        mask = self._end_out_of_bounds(step, mask)
         memory = self._memories[step.const]
         index, value = (self._values[row] for row in step.operands)
         lanes, place = memory.targets(index, mask, self._count, self._order)
@@ -254,6 +273,7 @@ class Machine:
         return mask
 
     def _atomic(self, step: Step, mask: Mask) -> Mask:
+        mask = self._end_out_of_bounds(step, mask)
         memory = self._memories[step.const]
         index, *operands = (self._values[row] for row in step.operands)
         lanes, place = memory.targets(index, mask, self._count, self._order)

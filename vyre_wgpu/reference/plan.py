@@ -17,6 +17,7 @@ from .arithmetic import Compute, operation
 __all__ = ["Block", "Leaf", "Plan", "Step", "plan_program"]
 
 _COMPUTED = ("unary", "binary", "ternary")
+_DIVISIONS = (Op.FLOOR_DIV, Op.MOD, Op.TRUNC_DIV, Op.REM)
 _SUBGROUP_LEAVES = (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE)
 
 
@@ -30,6 +31,7 @@ class Step:
         operands: rows of its operands.
         const: index of a buffer or tag, or -1.
         compute: gives the value from the operands' values; None where there is more to do.
+        divides: whether lanes with a divisor of zero trap.
         used: whether anything uses its value.
         parts: the blocks of an ``if``, ``for`` or ``while`` (condition, body).
         condition: for a ``while``, the row of its condition; else -1.
@@ -41,6 +43,7 @@ class Step:
     operands: tuple[int, ...]
     const: int
     compute: Compute | None = None
+    divides: bool = False
     used: bool = False
     parts: list[Block] = field(default_factory=list)
     condition: int = -1
@@ -74,8 +77,10 @@ class Plan:
         body: its steps.
         leaves: its leaves that are used.
         has_barriers: whether it has a barrier, so that whole workgroups run.
+        has_subgroups: whether lanes of a subgroup exchange values, so that they run together.
         lane_iterations: most loop iterations of a lane over all its loops; one that needs more
             traps with the tag `LOOP_LIMIT`. None does not count them.
+        check_bounds: whether lanes that access an element which a buffer does not have trap.
         is_grouped: whether lanes of a workgroup must run together: barriers, subgroup operations
             or workgroup memory.
     """
@@ -84,30 +89,58 @@ class Plan:
     body: Block
     leaves: tuple[Leaf, ...]
     has_barriers: bool
+    has_subgroups: bool
     is_grouped: bool
     lane_iterations: int | None = None
+    check_bounds: bool = False
 
 
-def plan_program(program: Program, lane_iterations: int | None = None) -> Plan:
-    """Plans a valid program; see `Plan` for the option."""
+def plan_program(
+    program: Program,
+    lane_iterations: int | None = None,
+    *,
+    check_bounds: bool = False,
+    check_divisions: bool = False,
+) -> Plan:
+    """Plans a valid program.
+
+    Args:
+        program: the program.
+        lane_iterations: see `Plan`.
+        check_bounds: see `Plan`.
+        check_divisions: whether lanes that divide an integer by zero trap, be the result used or
+            not.
+    """
     codes = set(program.table.op)
     barriers = Op.BARRIER in codes
+    subgroups = any(INFO[code].group == "subgroup" for code in codes)
     grouped = (
         barriers
-        or any(INFO[code].group == "subgroup" or code in _SUBGROUP_LEAVES for code in codes)
+        or subgroups
+        or any(code in _SUBGROUP_LEAVES for code in codes)
         or any(buffer.kind is BufferKind.WORKGROUP for buffer in program.buffers)
     )
-    planner = _Planner(program)
+    planner = _Planner(program, check_divisions=check_divisions)
     planner.run()
     leaves = tuple(planner.leaves)
-    return Plan(program, planner.body, leaves, barriers, grouped, lane_iterations)
+    return Plan(
+        program,
+        planner.body,
+        leaves,
+        barriers,
+        subgroups,
+        grouped,
+        lane_iterations,
+        check_bounds,
+    )
 
 
 class _Planner:
     """One pass over the table: nests steps, then attaches lifetimes."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, check_divisions: bool) -> None:
         self._program = program
+        self._check_divisions = check_divisions
         self.body: Block = []
         self.leaves: list[Leaf] = []
         self._block: Block = self.body
@@ -160,9 +193,11 @@ class _Planner:
 
     def _add(self, row: int, code: int, operands: tuple[int, ...], used: bool) -> None:
         info = INFO[code]
-        if info.pure and not used:
+        divides = self._check_divisions and self._divides_integers(code, operands)
+        if info.pure and not used and not divides:
             return
-        step = Step(code, row, operands, self._program.table.const[row], used=used)
+        const = self._program.table.const[row]
+        step = Step(code, row, operands, const, divides=divides, used=used)
         self._note_uses(row, operands, step)
         if info.group in _COMPUTED:
             table = self._program.table
@@ -178,6 +213,11 @@ class _Planner:
             self._block = step.parts[0]
         elif info.result != "void":
             self._uses.append((row, row, step))
+
+    def _divides_integers(self, code: int, operands: tuple[int, ...]) -> bool:
+        if code not in _DIVISIONS:
+            return False
+        return dtype_from_code(self._program.table.dtype[operands[0]]).is_integer
 
     def _enter(self, nest: Step) -> None:
         self._parent.append(self._open[-1])

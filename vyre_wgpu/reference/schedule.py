@@ -2,7 +2,8 @@
 
 Without a seed the parts are consecutive workgroups that run one part after the other. With a seed
 workgroups (lanes, in programs whose lanes never meet) are dealt out at random, and several parts
-take turns at random, so that workgroups interleave, also between barriers.
+take turns at random, so that workgroups interleave, also between barriers. Of a few workgroups the
+lanes are dealt out too, and wait for each other at barriers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .order import Order
 from .outcome import Outcome, TrapLog
 from .plan import Plan
 from .races import AccessLog
+from .team import Team
 from .watch import Watch
 
 Array = npt.NDArray[Any]
@@ -35,10 +37,13 @@ _OWN_BYTES = 1 << 28
 """Most bytes of workgroup memory and private arrays of the lanes of one part, about."""
 
 _PARTS = 6
-"""Most parts that a small dispatch is dealt out to at random."""
+"""Most parts that a small dispatch, or a workgroup of one, is dealt out to at random."""
 
 _TURNS = 4
-"""Most parts that take turns."""
+"""Most parts that take turns, those of one workgroup counted as one."""
+
+_FEW_GROUPS = 6
+"""Most workgroups of a dispatch whose workgroups are dealt out too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class _Execution:
             whole=plan.has_barriers,
             subgroup_size=rules.subgroup_size,
         )
-        self._traps = TrapLog(program, self._grid)
+        self._traps = TrapLog(program, self._grid, arguments.lengths)
         self._log = AccessLog(program, self._grid) if rules.detect_races else None
         self._storage = {
             index: self._storage_memory(index, buffer)
@@ -110,31 +115,46 @@ class _Execution:
 
     def run(self) -> Outcome:
         with np.errstate(all="ignore"):
-            self._take_turns(self._parts())
+            self._take_turns(self._teams())
             races = self._log.races() if self._log is not None else ()
         chosen = self._order.pick(len(self._traps)) if self._order.is_random else None
         contents = {index: memory.data for index, memory in self._storage.items()}
         unwritten = self._log.unwritten_reads if self._log is not None else ()
         return Outcome(contents, self._traps, chosen, races, unwritten)
 
-    def _take_turns(self, parts: Iterator[Int64s]) -> None:
+    def _take_turns(self, teams: Iterator[list[Int64s]]) -> None:
         most = _TURNS if self._order.is_random else 1
-        running: list[Run] = []
+        running: list[Team] = []
         while True:
-            while len(running) < most and (part := next(parts, None)) is not None:
-                running.append(self._start(part))
+            while len(running) < most and (members := next(teams, None)) is not None:
+                running.append(self._start(members))
             if not running:
                 return
             turn = self._order.pick(len(running))
-            try:
-                next(running[turn])
-            except StopIteration:
+            if not running[turn].go_on(self._order):
                 running.pop(turn)
 
     # Parts
 
+    def _teams(self) -> Iterator[list[Int64s]]:
+        """The numbers of the lanes of each part; parts that wait for each other together."""
+        grid, order = self._grid, self._order
+        may_split = self._plan.is_grouped and grid.group_count <= _FEW_GROUPS
+        if order.is_random and may_split and order.coin():
+            for group in order.permutation(grid.group_count):
+                yield self._members(grid.lanes_of_groups(np.array([group])))
+        else:
+            for part in self._parts():
+                yield [part]
+
+    def _members(self, number: Int64s) -> list[Int64s]:
+        """The lanes of a workgroup dealt out, or its subgroups if they have to stay together."""
+        together = self._grid.subgroup_size if self._plan.has_subgroups else 1
+        unit = number % self._grid.group_lanes // together
+        return [number[np.isin(unit, units)] for units in self._deal(np.unique(unit))]
+
     def _parts(self) -> Iterator[Int64s]:
-        """The numbers of the lanes of each part."""
+        """The numbers of the lanes of each part, whole workgroups where they run together."""
         grid, order = self._grid, self._order
         lanes = self._lanes_at_once()
         if order.is_random and not self._plan.is_grouped and self._is_small(lanes):
@@ -175,13 +195,27 @@ class _Execution:
                 own += -(-share // self._grid.group_lanes)
         return min(self._rules.lanes_at_once, _OWN_BYTES // max(own, 1))
 
-    def _start(self, number: Int64s) -> Run:
+    def _start(self, members: list[Int64s]) -> Team:
+        shared: dict[int, Memory] = {}
+        return Team([self._run(Lanes(self._grid, number), shared) for number in members])
+
+    def _run(self, lanes: Lanes, shared: dict[int, Memory]) -> Run:
+        """A machine for some lanes.
+
+        Args:
+            lanes: the lanes.
+            shared: workgroup memory of the team by buffer index; filled by its first member.
+        """
         program = self._plan.program
-        lanes = Lanes(self._grid, number)
-        memories = [
-            self._storage[index] if buffer.kind.is_storage else self._own_memory(buffer, lanes)
-            for index, buffer in enumerate(program.buffers)
-        ]
+        memories = []
+        for index, buffer in enumerate(program.buffers):
+            match buffer.kind:
+                case BufferKind.WORKGROUP:
+                    memories.append(self._workgroup_memory(index, buffer, lanes, shared))
+                case BufferKind.PRIVATE:
+                    memories.append(_private_memory(buffer, lanes))
+                case _:
+                    memories.append(self._storage[index])
         values = self._constants.copy()
         for leaf in self._plan.leaves:
             if leaf.op not in _CONSTANT_LEAVES:
@@ -216,13 +250,16 @@ class _Execution:
             data = np.zeros(length, dtype)
         return Memory(data, length, None, written)
 
-    def _own_memory(self, buffer: Buffer, lanes: Lanes) -> Memory:
-        count = _static_count(buffer)
-        if buffer.kind is BufferKind.PRIVATE:
-            data = np.zeros(count * lanes.count, buffer.dtype.numpy)
-            return Memory(data, count, np.arange(lanes.count) * count)
-        data = np.zeros(count * lanes.slots, buffer.dtype.numpy)
-        return Memory(data, count, lanes.slot * count, self._tracked(data.size))
+    def _workgroup_memory(
+        self, index: int, buffer: Buffer, lanes: Lanes, shared: dict[int, Memory]
+    ) -> Memory:
+        count, base = _static_count(buffer), lanes.slot * _static_count(buffer)
+        first = shared.get(index)
+        if first is None:
+            data = np.zeros(count * lanes.slots, buffer.dtype.numpy)
+            shared[index] = Memory(data, count, base, self._tracked(data.size))
+            return shared[index]
+        return Memory(first.data, count, base, first.written)
 
     def _tracked(self, count: int) -> npt.NDArray[np.bool_] | None:
         return np.zeros(count, np.bool_) if self._log is not None else None
@@ -242,6 +279,12 @@ class _Execution:
                 case Op.LENGTH:
                     values[leaf.row] = np.array([arguments.lengths[leaf.const]], np.uint32)
         return values
+
+
+def _private_memory(buffer: Buffer, lanes: Lanes) -> Memory:
+    count = _static_count(buffer)
+    data = np.zeros(count * lanes.count, buffer.dtype.numpy)
+    return Memory(data, count, np.arange(lanes.count) * count)
 
 
 _CONSTANT_LEAVES = (Op.LITERAL, Op.PARAM, Op.LENGTH)
