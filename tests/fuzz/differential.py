@@ -41,7 +41,7 @@ class Device:
     def run(self, case: Case) -> Reply:
         """What came of a case; ``("died", text)`` if the worker did."""
         data = case.program.to_bytes()
-        request = pickle.dumps((data, case.inputs, case.params, case.checks))
+        request = pickle.dumps((data, case.inputs, case.params, case.checks, case.passes))
         saved = self._folder / "case.pickle"
         saved.write_bytes(request)
         worker = self.start()

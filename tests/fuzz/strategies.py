@@ -82,6 +82,7 @@ class Case:
     checks: str
     rough: frozenset[str]
     seed: int | None
+    passes: bool = True
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What Hypothesis prints of a failing case."""
@@ -100,7 +101,8 @@ class Case:
             f"program = Program.from_bytes(bytes.fromhex({self.program.to_bytes().hex()!r}))\n"
             f"inputs = {{{arrays}}}\n"
             f"params = {params}\n"
-            f"options = CompileOptions(checks={self.checks!r}, max_iterations={MAX_ITERATIONS})\n"
+            f"options = CompileOptions(checks={self.checks!r}, max_iterations={MAX_ITERATIONS}, "
+            f"passes={self.passes})\n"
             f"rough outputs: {sorted(self.rough)}, seed of the oracle: {self.seed}\n"
         )
 
@@ -762,6 +764,7 @@ class Writer:
             self.checks,
             frozenset(self.rough),
             self.number(8) or None,
+            not self.chance(4),
         )
 
 

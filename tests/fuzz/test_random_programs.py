@@ -2,7 +2,8 @@
 
 ``VYRE_TEST_FUZZ_PROGRAMS`` asks for the slow test and says how many programs it runs; each run
 takes new ones unless ``VYRE_TEST_FUZZ_SEED`` gives a seed. A fifth of the programs is compiled with
-``checks="trap"``; with ``VYRE_TEST_FUZZ_CHECKS=trap`` all are.
+``checks="trap"``; with ``VYRE_TEST_FUZZ_CHECKS=trap`` all are. A quarter is compiled
+without passes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The process that runs programs on the device, and may die of one.
 
 Frames on standard input and output: four bytes of length, then a pickle. A request is program
-bytes, inputs, params and checks; the reply says what came of it.
+bytes, inputs, params, checks and passes; the reply says what came of it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def write_frame(stream: BinaryIO, data: bytes) -> None:
 
 
 def run(backend: WgpuBackend, request: tuple[Any, ...]) -> Reply:
-    data, inputs, params, checks = request
+    data, inputs, params, checks, passes = request
     try:
-        options = CompileOptions(checks=checks, max_iterations=MAX_ITERATIONS)
+        options = CompileOptions(checks=checks, max_iterations=MAX_ITERATIONS, passes=passes)
         pipe = backend.compile(Program.from_bytes(data), options)
         return "done", pipe.dispatch(inputs, params)
     except TrapError as trap:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,93 +15,48 @@ import pytest
 
 import vyre_wgpu as vw
 from tests.ir.examples import EXAMPLES
-from vyre_wgpu import programs
+from tests.wgsl.golden_programs import GOLDEN_PROGRAMS, HOW, Lowering
+from vyre_wgpu.wgsl.descriptor import ShaderArtifact
 from vyre_wgpu.wgsl.lower import lower
 from vyre_wgpu.wgsl.target import Target
 
 GOLDEN = Path(__file__).parent / "golden"
 TARGET = Target(max_storage_buffers=32, max_workgroup_invocations=1024)
 
-SHIPPED: dict[str, Callable[[], vw.Program]] = {
-    "shipped_saxpy": programs.saxpy,
-    "shipped_byte_histogram": programs.byte_histogram,
-    "shipped_first_of": lambda: programs.first_of(lambda byte: byte >= 128),
-    "shipped_trap_if_found": lambda: programs.trap_if_found("found"),
-}
 
-
-def predicated() -> vw.Program:
-    b = vw.ProgramBuilder("predicated", workgroup_size=64)
-    x = b.read("x", vw.u32)
-    out = b.output("out", vw.u32, like=x)
-    shared = b.workgroup("shared", vw.u32, 64)
-    i, k = b.global_id(), b.local_id()
-    with b.for_range(0, x[i]) as j, b.if_(j == 7):
-        b.trap("seven", i)
-    with b.if_(k == 0):
-        b.return_()
-    shared[k] = x[i]
-    b.barrier()
-    old = b.atomic_add(shared, 63 - k, 1)
-    b.barrier()
-    out[i] = shared[k] + old
-    return b.build()
-
-
-def packed() -> vw.Program:
-    b = vw.ProgramBuilder("packed")
+def long_subgroups() -> vw.Program:
+    b = vw.ProgramBuilder("long_subgroups")
+    x = b.read_write("x", vw.i64)
     i = b.global_id()
-    for dtype in (vw.u8, vw.i8, vw.u16, vw.i16, vw.bool_):
-        x = b.read(f"x_{dtype}", dtype)
-        b.output(f"y_{dtype}", dtype, like=x)[i] = x[i]
-        if dtype is vw.u8:
-            b.extent(x.length)
+    x[i] = b.subgroup_add(x[i])
     return b.build()
 
 
-def split() -> vw.Program:
-    b = vw.ProgramBuilder("split")
-    x = b.read("x", vw.u32)
-    out = b.output("out", vw.u32, like=x)
-    i = b.global_id()
-    v = x[i]
-    total = b.var("total", vw.u32, v)
-    with b.for_range(0, 3):
-        for step in range(700):
-            total.set(total * 3 + step)
-            if step == 350:
-                with b.if_(v == 9):
-                    b.break_()
-    out[i] = total
-    return b.build()
-
-
-def folding_hazards() -> vw.Program:
-    b = vw.ProgramBuilder("hazards")
-    x = b.read("x", vw.f32)
-    y = b.output("y", vw.f32, like=x)
-    i = b.global_id()
-    v = x[i]
-    w = b.var("w", vw.f32, v)
-    y[i] = v - v + v / v + v * 0.0 + (w - v) + vw.select(v != v, vw.f32(1.5), -0.0)
-    return b.build()
-
-
-OWN = {f.__name__: f for f in (predicated, packed, split, folding_hazards)}
-
-# Programs that this release refuses to lower; anything else in EXAMPLES must lower.
+# Programs that this release refuses to lower; anything else must lower.
 REFUSED = {
-    "float_functions": vw.UnsupportedFeatureError,
+    "long_subgroups": vw.UnsupportedFeatureError,
 }
 
-ALL = {**EXAMPLES, **SHIPPED, **OWN}
+ALL: dict[str, Callable[[], vw.Program]] = {
+    **EXAMPLES,
+    **GOLDEN_PROGRAMS,
+    "long_subgroups": long_subgroups,
+}
 LOWERED = sorted(set(ALL) - set(REFUSED))
+
+
+def lowered(name: str) -> ShaderArtifact:
+    how = HOW.get(name, Lowering())
+    target = replace(
+        TARGET, immediate_bytes=how.immediate_bytes, loop_iterations=how.loop_iterations
+    )
+    return lower(ALL[name](), how.options, target, indirect=how.indirect)
 
 
 @pytest.mark.parametrize("name", LOWERED)
 def test_wgsl_is_the_golden_one(name: str) -> None:
     """The text of each program is exactly the one in git."""
-    artifact = lower(ALL[name](), target=TARGET)
+    artifact = lowered(name)
     path = GOLDEN / f"{name}.wgsl"
     if os.environ.get("VYRE_UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)
@@ -137,5 +93,5 @@ def test_lowering_ignores_debug_information() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", LOWERED)
 def test_the_driver_accepts_the_wgsl(name: str, backend: Any) -> None:
-    """Each golden program compiles to a pipeline."""
-    assert backend.compile(ALL[name]()).wgsl
+    """Each golden program compiles to a pipeline, in this device's own lowering of it."""
+    assert backend.compile(ALL[name](), HOW.get(name, Lowering()).options).wgsl

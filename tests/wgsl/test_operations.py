@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import vyre_wgpu as vw
 from tests import scalar_model
+from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.ir import OPS, DType, Op, TypedLiteral, Value
 from vyre_wgpu.ir.types import ALL_DTYPES
 from vyre_wgpu.ir.values import operand_row
@@ -30,6 +32,16 @@ CASES = [
 def backend(any_backend: Any) -> Any:
     """These tests say what programs mean, so they run on every backend."""
     return any_backend
+
+
+def pipelines(backend: Any, program: vw.Program) -> Iterator[Any]:
+    """The program compiled with passes, and without where that makes another shader."""
+    pipe = backend.compile(program)
+    yield pipe
+    if isinstance(backend, WgpuBackend):
+        as_written = backend.compile(program, vw.CompileOptions(passes=False))
+        if as_written.wgsl != pipe.wgsl:
+            yield as_written
 
 
 def apply(op: Op, operands: list[Value | TypedLiteral]) -> Value:
@@ -75,20 +87,19 @@ def test_operation_on_edge_values(op: Op, dtype: DType, backend: Any) -> None:
     b = vw.ProgramBuilder(f"{info.name}_{dtype}")
     x, y = b.read("x", dtype), b.read("y", second)
     i = b.global_id(0)
-    operands = [x[i], y[i]][: info.arity]
-    result = apply(op, list(operands))
+    result = apply(op, [buffer[i] for buffer in (x, y)[: info.arity]])
     out = b.output("out", result.dtype, count=x.length)
     out[i] = result
-    pipe = backend.compile(b.build())
     columns = list(zip(*pairs, strict=True))
     arrays = [np.array(columns[0], dtype.numpy), np.array(columns[1], second.numpy)]
-    (got,) = pipe.dispatch(arrays)
-    with np.errstate(all="ignore"):
-        for pair, value in zip(pairs, got if dtype.is_float else got.tolist(), strict=True):
-            used = pair[: info.arity]
-            if not is_open(op, used):
-                expected = function(dtype, *used)
-                expect_same(op, value, expected, f"{info.name}{used}")
+    for pipe in pipelines(backend, b.build()):
+        (got,) = pipe.dispatch(arrays)
+        with np.errstate(all="ignore"):
+            for pair, value in zip(pairs, got if dtype.is_float else got.tolist(), strict=True):
+                used = pair[: info.arity]
+                if not is_open(op, used):
+                    expected = function(dtype, *used)
+                    expect_same(op, value, expected, f"{info.name}{used}")
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
@@ -114,17 +125,85 @@ def test_operations_with_literal_operands(dtype: DType, backend: Any) -> None:
         for k, result in enumerate(results):
             out[i * len(results) + k] = result
         b.extent(x.length)
-        (got,) = backend.compile(b.build()).dispatch([np.array(edges, dtype.numpy)])
-        rows = got.reshape(len(edges), len(results))
-        with np.errstate(all="ignore"):
+        for pipe in pipelines(backend, b.build()):
+            (got,) = pipe.dispatch([np.array(edges, dtype.numpy)])
+            rows = got.reshape(len(edges), len(results))
             for a, row in zip(edges, rows, strict=True):
                 for k, value in enumerate(literals):
                     shown = f"{OPS[op].name}({a!r}, literal {value!r})"
                     for first, result in ((a, row[2 * k]), (edges[-1], row[2 * k + 1])):
-                        if not is_open(op, (first, value)):
-                            expected = function(dtype, first, value)
-                            as_python = result if dtype.is_float else result.item()
-                            expect_same(op, as_python, expected, shown)
+                        expect_of_model(op, dtype, (first, value), result, shown)
+
+
+def expect_of_model(
+    op: Op, dtype: DType, operands: tuple[Any, ...], got: Any, shown: str = ""
+) -> None:
+    """Compares an element of an output with the model."""
+    if not is_open(op, operands):
+        function = scalar_model.model(op, dtype)
+        assert function is not None
+        with np.errstate(all="ignore"):
+            expected = function(dtype, *operands)
+        shown = shown or f"{OPS[op].name}{operands}"
+        expect_same(op, got if dtype.is_float else got.item(), expected, shown)
+
+
+def few_edges(dtype: DType) -> list[Any]:
+    """Some edge values, the last two among them (for floats NaNs): each is a row of a program."""
+    edges = scalar_model.edges(dtype)
+    return [*edges[:-2:4], *edges[-2:]]
+
+
+def literal_row(anchor: Value, dtype: DType, value: Any) -> Value:
+    """A literal as a value."""
+    recorder = anchor._recorder
+    return Value(recorder, recorder.literal(dtype, bits_of(dtype, value)), dtype)
+
+
+def bits_of(dtype: DType, value: Any) -> int:
+    return scalar_model.float_bits(dtype, value) if dtype.is_float else dtype.encode(value)
+
+
+def of_lane(i: Value, values: list[Value]) -> Value:
+    """Of some values the one with the lane's number: one store for all of them."""
+    chosen = values[0]
+    for k, value in enumerate(values[1:], 1):
+        chosen = vw.select(i == k, value, chosen)
+    return chosen
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+def test_unary_operations_on_literals(dtype: DType, backend: Any) -> None:
+    """Edge values as the only operand."""
+    ops = [op for op, of in CASES if of is dtype and OPS[op].arity == 1]
+    edges = few_edges(dtype)
+    b = vw.ProgramBuilder(f"literal_unary_{dtype}")
+    b.extent(len(edges))
+    i = b.global_id()
+    for op in ops:
+        result = of_lane(i, [apply(op, [literal_row(i, dtype, value)]) for value in edges])
+        b.output(OPS[op].name, result.dtype, count=len(edges))[i] = result
+    for pipe in pipelines(backend, b.build()):
+        for op, out in zip(ops, pipe.dispatch([]), strict=True):
+            for value, got in zip(edges, out, strict=True):
+                expect_of_model(op, dtype, (value,), got)
+
+
+@pytest.mark.parametrize("source", LOWERED, ids=str)
+def test_casts_of_literals(source: DType, backend: Any) -> None:
+    """Edge values of each type, as each other type."""
+    edges = few_edges(source)
+    b = vw.ProgramBuilder(f"cast_literal_{source}")
+    b.extent(len(edges))
+    i = b.global_id()
+    literals = [literal_row(i, source, value) for value in edges]
+    for target in LOWERED:
+        result = of_lane(i, [literal.cast(target) for literal in literals])
+        b.output(f"to_{target}", target, count=len(edges))[i] = result
+    for pipe in pipelines(backend, b.build()):
+        for target, out in zip(LOWERED, pipe.dispatch([]), strict=True):
+            for given, got in zip(edges, out, strict=True):
+                expect_cast(source, given, target, got)
 
 
 def literals_only(anchor: Value, op: Op, a: TypedLiteral, b: TypedLiteral) -> Value:
@@ -146,12 +225,17 @@ def test_casts_on_edge_values(source: DType, backend: Any) -> None:
     for target in LOWERED:
         out = b.output(f"to_{target}", target, count=x.length)
         out[i] = value.cast(target)
-    outs = backend.compile(b.build()).dispatch([np.array(edges, source.numpy)])
-    for target, out in zip(LOWERED, outs, strict=True):
-        for given, got in zip(edges, out, strict=True):
-            expected = scalar_model.cast(given, source, target)
-            shown = f"{source}({given!r}) as {target}"
-            expect_same(Op.CAST, got if target.is_float else got.item(), expected, shown)
+    for pipe in pipelines(backend, b.build()):
+        outs = pipe.dispatch([np.array(edges, source.numpy)])
+        for target, out in zip(LOWERED, outs, strict=True):
+            for given, got in zip(edges, out, strict=True):
+                expect_cast(source, given, target, got)
+
+
+def expect_cast(source: DType, given: Any, target: DType, got: Any) -> None:
+    expected = scalar_model.cast(given, source, target)
+    shown = f"{source}({given!r}) as {target}"
+    expect_same(Op.CAST, got if target.is_float else got.item(), expected, shown)
 
 
 @pytest.mark.parametrize(
@@ -219,12 +303,13 @@ def test_no_driver_folds_equal_operands(through: str, backend: Any) -> None:
     out[i * 5 + 3] = v * 0.0
     out[i * 5 + 4] = vw.select(v != w, vw.f32(1), 0.0)
     b.extent(x.length)
-    (got,) = backend.compile(b.build()).dispatch([values])
     with np.errstate(all="ignore"):
         columns = [values - values, values / values, values == values, values * np.float32(0)]
         columns.append(values != values)
     expected = np.stack([np.asarray(c, np.float32) for c in columns], axis=1)
-    np.testing.assert_array_equal(got.reshape(-1, 5), expected)
+    for pipe in pipelines(backend, b.build()):
+        (got,) = pipe.dispatch([values])
+        np.testing.assert_array_equal(got.reshape(-1, 5), expected)
 
 
 @pytest.mark.parametrize("dtype", [t for t in ALL_DTYPES if t.is_integer], ids=str)
@@ -243,9 +328,10 @@ def test_shifts_and_rotations_by_every_literal(dtype: DType, backend: Any) -> No
         v = values[i] ^ 0
         for k, count in enumerate(counts):
             out[i * len(counts) + k] = apply(op, [v, TypedLiteral(vw.u32, count)])
-        (got,) = backend.compile(b.build()).dispatch([x])
         expected = [function(dtype, int(value), count) for value in x for count in counts]
-        assert got.tolist() == expected, OPS[op].name
+        for pipe in pipelines(backend, b.build()):
+            (got,) = pipe.dispatch([x])
+            assert got.tolist() == expected, OPS[op].name
 
 
 @pytest.mark.parametrize("dtype", [vw.i64, vw.u64], ids=str)
@@ -263,9 +349,10 @@ def test_shifts_by_counts_that_a_driver_can_fold(dtype: DType, backend: Any) -> 
     for k, op in enumerate(ops):
         for j, count in enumerate(counts):
             out[(i * len(ops) + k) * len(counts) + j] = apply(op, [values[i], count])
-    (got,) = backend.compile(b.build()).dispatch([x])
     numbers = [2**32 - 32, 2**32 - 32, 96, 96]
     expected = [
         scalar_model.model(op, dtype)(dtype, int(v), n) for v in x for op in ops for n in numbers
     ]
-    assert got.tolist() == expected
+    for pipe in pipelines(backend, b.build()):
+        (got,) = pipe.dispatch([x])
+        assert got.tolist() == expected

@@ -9,6 +9,7 @@ whose iterations may differ between lanes stop on it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..ir.ops import INFO, Op
@@ -53,6 +54,8 @@ class Emitter:
         values: text of every row's value.
         guard: what bounds the loops.
         checked: 1 for each row that traps on its own (`checks`).
+        sites: for each row, what a trap there names it by: its row in the program as it was
+            written.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Emitter:
         values: Values,
         guard: LoopGuard,
         checked: bytes,
+        sites: Sequence[int],
     ) -> None:
         self._program = program
         self._table = program.table
@@ -75,9 +79,13 @@ class Emitter:
         self._values = values
         self._guard = guard
         self._checked = checked
+        self._sites = sites
         self.helpers: set[str] = set()
         self.privates: list[str] = []
         self.asks_for_life = False
+        # Loops with barriers end for all lanes together, so their iterations are counted apart.
+        self._with_barriers = _loops_with_barriers(program)
+        self.counts_rounds = guard.max_iterations is not None and bool(self._with_barriers)
         self.notes_traps = False
         self._lines: list[str] = []
         self._indent = 1
@@ -298,26 +306,13 @@ class Emitter:
         """
         condition = self._table.value_of(self._table.a[nest.split])
         is_endless = self._table.op[condition] == Op.LITERAL
-        if not (is_endless and self.is_predicated and self._holds_barrier(nest)):
+        if not (is_endless and self.is_predicated and nest.row in self._with_barriers):
             return
         self.asks_for_life = True
         self._line("if (first_lane) { any_alive = 0u; }")
         self._line("workgroupBarrier();")
         self._line("if (alive) { any_alive = 1u; }")
         self._line(f"if (workgroupUniformLoad(&any_alive) == 0u) {{ {self._leave_loop()} }}")
-
-    def _holds_barrier(self, nest: Nest) -> bool:
-        """Whether a barrier stands in a loop, in pieces that were split off too."""
-        pending = list(nest.parts)
-        while pending:
-            for item in pending.pop().items:
-                if isinstance(item, Nest):
-                    pending += item.parts
-                elif isinstance(item, Call):
-                    pending.append(self._layout.functions[item.function].body)
-                elif self._table.op[item] == Op.BARRIER:
-                    return True
-        return False
 
     def _open_loop(self, row: int) -> None:
         if self._guard.is_on:
@@ -334,7 +329,17 @@ class Emitter:
             # An exit that is never taken: without one a compiler would know that the flag is set.
             self._line("if (d.zero != 0u) { break; }")
         if self._guard.max_iterations is not None:
-            self._line(f"if (iterations >= {self._guard.max_iterations}u) {{ break; }}")
+            self._count(row, f"{self._guard.max_iterations}u")
+
+    def _count(self, row: int, most: str) -> None:
+        """Bounds the iterations of a lane: those of its own and, with barriers, those of all."""
+        left = f"{most} - rounds" if self.counts_rounds else most
+        if row in self._with_barriers:
+            self._line(f"if (rounds >= {most}) {{ break; }}")
+            self._line("rounds = rounds + 1u;")
+            self._raise(row, "0u", f"iterations > {left}")
+        else:
+            self._line(f"if (iterations >= {left}) {{ break; }}")
             self._line("iterations = iterations + 1u;")
 
     def _leave_loop(self) -> str:
@@ -372,11 +377,12 @@ class Emitter:
         A predicated lane only notes it; the entry point hands it on at its end (`epilogue`), so
         that not every check has the loop of `h_trap` in it.
         """
+        site = self._sites[row]
         if self.is_predicated:
             conditions = " && ".join(["alive", *([fault] if fault else [])])
             self._line(f"if ({conditions}) {{")
             self._indent += 1
-            self._line(f"trapped = true; trap_site = {row}u; trap_address = {address};")
+            self._line(f"trapped = true; trap_site = {site}u; trap_address = {address};")
             self.notes_traps = True
             self._end_lane()
             self._indent -= 1
@@ -385,7 +391,7 @@ class Emitter:
         if fault:
             self._line(f"if ({fault}) {{")
             self._indent += 1
-        self._line(f"h_trap({row}u, {address}, lane_index());")
+        self._line(f"h_trap({site}u, {address}, lane_index());")
         ended = self._end_lane()
         if fault:
             self._indent -= 1
@@ -420,3 +426,18 @@ class Emitter:
                     leave = self._jump_text(op)
                 self._line(f"if ({status} == {_STATUS[op]}u) {{ {leave} }}")
         return False
+
+
+def _loops_with_barriers(program: Program) -> frozenset[int]:
+    """The rows of the loops with a barrier in them, at any depth."""
+    found: set[int] = set()
+    around: list[int] = []
+    codes = program.table.op
+    for row, code in enumerate(codes):
+        if code in (Op.IF, Op.FOR, Op.WHILE):
+            around.append(row)
+        elif code == Op.END:
+            around.pop()
+        elif code == Op.BARRIER:
+            found.update(opener for opener in around if codes[opener] != Op.IF)
+    return frozenset(found)

@@ -88,6 +88,9 @@ def entry_point(
         "subgroup_lane": "subgroup_index",
     }
     lines += [f"{name} = {source};" for name, source in sources.items() if name in ids]
+    # A barrier may depend on these. WGSL takes nothing for uniform that is read from a private
+    # variable, so the body reads constants that hide the variables.
+    lines += [f"let {name} = {sources[name]};" for name in ("wid", "nwg") if name in ids]
     return [
         f"@compute @workgroup_size({x}, {y}, {z})",
         f"fn main({', '.join(builtins)}) {{",

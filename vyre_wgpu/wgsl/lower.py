@@ -3,16 +3,21 @@
 The module has one entry point, ``main``. Its parts: the dispatch block, the buffers, the helpers
 that the program uses, the access functions, the functions that a long body was split into, main.
 No name of the user's is in it: buffers are ``b0``, ``b1``, ..., values ``v12`` after their row.
+
+The program is optimised first (`CompileOptions.passes`). What a dispatch sees of it stays that of
+the program as it was written: interface, launch, what it needs of the device, and trap sites.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ..errors import LimitError, UnsupportedFeatureError
 from ..ir.blocks import find_blocks
 from ..ir.observes import observes_workgroup
 from ..ir.ops import INFO, Op
+from ..ir.passes import optimise
 from ..ir.program import Program, Table
 from ..ir.types import DType, dtype_from_code
 from ..ir.uniformity import analyze
@@ -54,13 +59,15 @@ def lower(
             has.
     """
     options, target = options or CompileOptions(), target or Target()
+    written = program
+    _refuse_unsupported(written)
+    workgroup = _workgroup_size(written, options, target)
+    program, origin = _optimised(written, options)
     table = program.table
-    _refuse_unsupported(program)
-    workgroup = _workgroup_size(program, options, target)
     guard = _loop_guard(program, options, target, math.prod(workgroup))
     checked = checked_rows(program) if options.checks == "trap" else bytes(len(table))
     may_trap = Op.TRAP in table.op or guard.is_on or any(checked)
-    descriptor = _descriptor(program, workgroup, target, traps=may_trap, indirect=indirect)
+    descriptor = _descriptor(written, workgroup, target, traps=may_trap, indirect=indirect)
     _check_limits(program, descriptor, target)
     lengths = _length_texts(program, descriptor)
     emitted = _emitted_rows(table, checked)
@@ -85,10 +92,21 @@ def lower(
         loops_exit=guard.is_on and not is_predicated,
     )
     values = Values(program, layout.shared, lengths, _param_texts(program))
-    emitter = Emitter(program, layout, emitted, uniformity, first_guarded, values, guard, checked)
+    emitter = Emitter(
+        program, layout, emitted, uniformity, first_guarded, values, guard, checked, origin
+    )
     bodies = [emitter.function_body(n) for n in range(len(layout.functions))]
     text = _module(program, descriptor, memory, layout, emitter, values.ids, guard, bodies)
     return ShaderArtifact(text, descriptor)
+
+
+def _optimised(program: Program, options: CompileOptions) -> tuple[Program, Sequence[int]]:
+    """The program to lower, and for each of its rows the one that a trap there names."""
+    if not options.passes:
+        return program, range(len(program.table))
+    traps = checked_rows(program) if options.checks == "trap" else None
+    result = optimise(program, traps, keep_loops=options.max_iterations is not None)
+    return result.program, result.origin
 
 
 # What is refused
@@ -112,6 +130,8 @@ def _required_features(program: Program) -> tuple[str, ...]:
     used |= {param.dtype for param in program.params}
     used |= {dtype_from_code(code) for code in set(table.dtype) if code}
     features = {dtype.feature for dtype in used if dtype.feature is not None}
+    if "shader-f64" in features:
+        features.add("shader-int64")  # what f64 is by its bits: params, NaNs, signs, rounding
     for row, code in enumerate(table.op):
         if INFO[code].group == "subgroup" or code in (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE):
             features.add("subgroup")
@@ -389,6 +409,11 @@ def _module(
         lines += ["var<private> first_lane: bool;", "var<workgroup> any_alive: u32;"]
     if guard.max_iterations is not None:
         lines.append("var<private> iterations: u32;")
+    # What barriers depend on stays a local where it can: WGSL takes no private for uniform.
+    rounds = ["  var rounds: u32;"] * emitter.counts_rounds
+    if rounds and len(layout.functions) > 1:
+        lines.append("var<private> rounds: u32;")
+        rounds = []
     lines += emitter.privates
     helpers = set(emitter.helpers)
     for text in memory.functions:
@@ -406,6 +431,6 @@ def _module(
         if number != MAIN:
             result = " -> u32" if function.escapes else ""
             lines += ["", f"fn part{number}(){result} {{", *bodies[number], "}"]
-    body = [*bodies[MAIN], *emitter.epilogue()]
+    body = [*rounds, *bodies[MAIN], *emitter.epilogue()]
     lines += ["", *entry_point(descriptor, memory.clears, {*ids, *extra}, body)]
     return "\n".join(lines) + "\n"

@@ -21,18 +21,23 @@ class CompileOptions:
         checks: ``"total"``: every operation has a result, out of bounds and by zero too.
             ``"trap"``: a load, store or atomic out of bounds raises `BoundsTrapError`, an integer
             division by zero `DivisionTrapError`. ``"trusted"``: indices are not tested; the author
-            vouches that all are in bounds, else anything may be read or written.
+            vouches that all are in bounds, else anything may be read or written (the reference
+            backend raises `BoundsTrapError`).
         workgroup_size: an int or up to three: lanes of a workgroup instead of the program's own;
             only for programs that cannot observe it (no barrier, workgroup memory, subgroup
             operation, local or workgroup id). Kept as three ints.
         max_iterations: most loop iterations of a lane, over all its loops; a lane that needs more
             traps with the tag ``loop-limit``. None leaves loops alone, so that a program from
             elsewhere can hang the device.
+        passes: whether the program is optimised before it is lowered (`vyre_wgpu.ir.passes`:
+            constant folding, common subexpressions, dead code). Results are the same either way;
+            the reference backend never does it.
     """
 
     checks: Checks = "total"
     workgroup_size: int | tuple[int, ...] | None = None
     max_iterations: int | None = None
+    passes: bool = True
 
     def __post_init__(self) -> None:
         if self.checks not in ("total", "trap", "trusted"):
@@ -57,6 +62,11 @@ class CompileOptions:
                     fix="pass max_iterations=1_000_000, or None for no bound",
                 )
             object.__setattr__(self, "max_iterations", most)
+        if not isinstance(self.passes, bool):
+            raise InputError(
+                f"passes is {self.passes!r}, not True or False",
+                fix="pass passes=False to lower the program as it was written",
+            )
 
 
 def _count(value: object) -> int | None:

@@ -119,6 +119,11 @@ def _by_bits(register: str, value: float, bits: int) -> str:
 
 
 def _shortest(register: str, value: float) -> str:
-    """The shortest decimal that reads back as the same value of the register type."""
+    """The shortest decimal that reads back as the same value of the register type.
+
+    That of the largest f32 is rounded up, and WGSL refuses what is beyond the type before rounding.
+    """
     text = repr(value) if register == "f64" else str(np.float32(value))
+    if register == "f32" and abs(float(text)) > float(np.finfo(np.float32).max):
+        text = repr(value)
     return text if any(c in text for c in ".en") else f"{text}.0"

@@ -88,31 +88,16 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v1 = load0(gid.x);
   let v3 = h_rem_u32(v1, 16u);
   let v5 = atomicadd1(v3, 1u);
-  let v6 = load0(gid.x);
-  let v7 = h_rem_u32(v6, 16u);
-  let v8 = atomicsub1(v7, 1u);
-  let v9 = load0(gid.x);
-  let v10 = h_rem_u32(v9, 16u);
-  let v11 = atomicand1(v10, 1u);
-  let v12 = load0(gid.x);
-  let v13 = h_rem_u32(v12, 16u);
-  let v14 = atomicor1(v13, 1u);
-  let v15 = load0(gid.x);
-  let v16 = h_rem_u32(v15, 16u);
-  let v17 = atomicxor1(v16, 1u);
-  let v18 = load0(gid.x);
-  let v19 = h_rem_u32(v18, 16u);
-  let v20 = atomicmin1(v19, 1u);
-  let v21 = load0(gid.x);
-  let v22 = h_rem_u32(v21, 16u);
-  let v23 = atomicmax1(v22, 1u);
-  let v24 = load0(gid.x);
-  let v25 = h_rem_u32(v24, 16u);
-  let v26 = atomicexchange1(v25, 1u);
-  let v27 = load0(gid.x);
-  let v30 = atomiccompareexchange1(0u, 3u, v27);
-  let v31 = v30 == 3u;
-  if (v31) {
-    store1(1u, v30);
+  let v6 = atomicsub1(v3, 1u);
+  let v7 = atomicand1(v3, 1u);
+  let v8 = atomicor1(v3, 1u);
+  let v9 = atomicxor1(v3, 1u);
+  let v10 = atomicmin1(v3, 1u);
+  let v11 = atomicmax1(v3, 1u);
+  let v12 = atomicexchange1(v3, 1u);
+  let v15 = atomiccompareexchange1(0u, 3u, v1);
+  let v16 = v15 == 3u;
+  if (v16) {
+    store1(1u, v15);
   }
 }

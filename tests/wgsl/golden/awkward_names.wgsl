@@ -32,10 +32,10 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (wg.x > (d.extent_x - 1u) / 256u) { return; }
   if (at.x >= d.extent_x) { return; }
   gid = at;
-  let v2 = load0(gid.x);
-  let v4 = v2 * d.p0;
-  let v5 = v4 * v4;
-  var v7: f32 = v5;
-  let v8 = v7;
-  store1(gid.x, v8);
+  let v1 = load0(gid.x);
+  let v3 = v1 * d.p0;
+  let v4 = v3 * v3;
+  var v5: f32 = v4;
+  let v6 = v5;
+  store1(gid.x, v6);
 }

@@ -40,23 +40,20 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   let v3 = v1 > 0.0f;
   if (v3) {
     store1(gid.x, v1);
-    let v7 = v1 > 1.0f;
-    if (v7) {
-    }
   } else {
-    let v12 = v1 < -1.0f;
-    if (v12) {
-      let v14 = -v1;
-      store1(gid.x, v14);
+    let v8 = v1 < -1.0f;
+    if (v8) {
+      let v10 = -v1;
+      store1(gid.x, v10);
     } else {
       store1(gid.x, bitcast<f32>(d.zero));
     }
   }
-  let v21 = v1 == 2.0f;
-  if (v21) {
+  let v17 = v1 == 2.0f;
+  if (v17) {
     return;
   }
-  let v25 = load1(gid.x);
-  let v27 = v25 + 1.0f;
-  store1(gid.x, v27);
+  let v21 = load1(gid.x);
+  let v23 = v21 + 1.0f;
+  store1(gid.x, v23);
 }

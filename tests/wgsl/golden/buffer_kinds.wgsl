@@ -91,18 +91,13 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   lid = local;
   let v2 = load0(gid.x);
   store1(gid.x, v2);
-  let v4 = load0(gid.x);
-  store2(gid.x, v4);
-  let v6 = load0(gid.x);
-  store3(gid.x, v6);
-  let v8 = load0(gid.x);
-  store4(gid.x, v8);
-  let v10 = load0(gid.x);
-  store5(gid.x, v10);
-  let v12 = load0(gid.x);
-  store6(gid.x, v12);
-  let v14 = load1(gid.x);
-  store7(lid.x, v14);
-  let v16 = load7(lid.x);
-  store8(0u, v16);
+  store2(gid.x, v2);
+  store3(gid.x, v2);
+  store4(gid.x, v2);
+  store5(gid.x, v2);
+  store6(gid.x, v2);
+  let v9 = load1(gid.x);
+  store7(lid.x, v9);
+  let v11 = load7(lid.x);
+  store8(0u, v11);
 }

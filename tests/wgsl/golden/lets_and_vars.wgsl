@@ -35,19 +35,19 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (wg.x > (d.extent_x - 1u) / 256u) { return; }
   if (at.x >= d.extent_x) { return; }
   gid = at;
-  var v3: f32 = bitcast<f32>(d.zero);
-  let v4 = load0(gid.x);
-  var v5: f32 = v4;
-  let v6 = v5;
-  let v8 = v6 * 2.0f;
-  v3 = v8;
-  let v10 = v3;
-  let v11 = v3;
-  let v13 = v11 + 1.0f;
-  v3 = v13;
-  let v15 = v3;
-  let v16 = v15 - h_opaque_f32(v10);
-  store1(gid.x, v16);
-  let v18 = v10 * v10;
-  v5 = v18;
+  var v2: f32 = bitcast<f32>(d.zero);
+  let v3 = load0(gid.x);
+  var v4: f32 = v3;
+  let v5 = v4;
+  let v7 = v5 * 2.0f;
+  v2 = v7;
+  let v9 = v2;
+  let v10 = v2;
+  let v12 = v10 + 1.0f;
+  v2 = v12;
+  let v14 = v2;
+  let v15 = v14 - h_opaque_f32(v9);
+  store1(gid.x, v15);
+  let v17 = v9 * v9;
+  v4 = v17;
 }

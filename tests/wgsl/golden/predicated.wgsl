@@ -75,6 +75,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   gid = at;
   lid = local;
   nwg = groups;
+  let nwg = groups;
   let v2 = load0(gid.x);
   var k5: u32 = 0u;
   loop {
@@ -93,17 +94,16 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (v12) {
     alive = false;
   }
-  let v16 = load0(gid.x);
-  if (alive) { store2(lid.x, v16); }
+  if (alive) { store2(lid.x, v2); }
   storageBarrier();
   workgroupBarrier();
-  let v20 = 63u - lid.x;
-  var v21: u32;
-  if (alive) { v21 = atomicadd2(v20, 1u); }
+  let v19 = 63u - lid.x;
+  var v20: u32;
+  if (alive) { v20 = atomicadd2(v19, 1u); }
   storageBarrier();
   workgroupBarrier();
-  let v23 = load2(lid.x);
-  let v24 = v23 + v21;
-  if (alive) { store1(gid.x, v24); }
+  let v22 = load2(lid.x);
+  let v23 = v22 + v20;
+  if (alive) { store1(gid.x, v23); }
   if (trapped) { h_trap(trap_site, trap_address, lane_index()); }
 }

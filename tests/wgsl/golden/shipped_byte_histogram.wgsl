@@ -44,28 +44,29 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   workgroupBarrier();
   lid = local;
   wid = wg;
+  let wid = wg;
   let v3 = wid.x * 8192u;
-  let v6 = d.len0 - v3;
-  var k11: u32 = 0u;
+  let v5 = d.len0 - v3;
+  var k9: u32 = 0u;
   loop {
-    if (!(k11 < 32u)) { break; }
-    let v11 = k11;
-    let v13 = v11 * 256u;
-    let v14 = v13 + lid.x;
-    let v15 = v14 < v6;
-    if (v15) {
-      let v17 = v3 + v14;
-      let v18 = load0(v17);
-      let v19 = v18;
-      let v20 = atomicadd2(v19, 1u);
+    if (!(k9 < 32u)) { break; }
+    let v9 = k9;
+    let v11 = v9 * 256u;
+    let v12 = v11 + lid.x;
+    let v13 = v12 < v5;
+    if (v13) {
+      let v15 = v3 + v12;
+      let v16 = load0(v15);
+      let v17 = v16;
+      let v18 = atomicadd2(v17, 1u);
     }
-    continuing { k11 = k11 + 1u; }
+    continuing { k9 = k9 + 1u; }
   }
   storageBarrier();
   workgroupBarrier();
-  let v24 = load2(lid.x);
-  let v26 = v24 != 0u;
-  if (v26) {
-    let v28 = atomicadd1(lid.x, v24);
+  let v22 = load2(lid.x);
+  let v23 = v22 != 0u;
+  if (v23) {
+    let v25 = atomicadd1(lid.x, v22);
   }
 }

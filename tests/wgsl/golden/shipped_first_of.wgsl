@@ -44,43 +44,44 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   workgroupBarrier();
   lid = local;
   wid = wg;
+  let wid = wg;
   let v3 = wid.x * 4096u;
-  let v6 = d.len0 - v3;
-  var v9: u32 = 0u;
-  var k12: u32 = 0u;
+  let v5 = d.len0 - v3;
+  var v7: u32 = 0u;
+  var k10: u32 = 0u;
   loop {
-    if (!(k12 < 16u)) { break; }
-    let v12 = k12;
-    let v14 = v12 * 256u;
-    let v15 = v14 + lid.x;
-    let v16 = v15 >= v6;
-    if (v16) {
+    if (!(k10 < 16u)) { break; }
+    let v10 = k10;
+    let v12 = v10 * 256u;
+    let v13 = v12 + lid.x;
+    let v14 = v13 >= v5;
+    if (v14) {
       break;
     }
-    let v20 = v3 + v15;
-    let v21 = load0(v20);
-    let v23 = v21 >= 128u;
-    if (v23) {
-      let v26 = 4294967295u - v20;
-      v9 = v26;
+    let v18 = v3 + v13;
+    let v19 = load0(v18);
+    let v21 = v19 >= 128u;
+    if (v21) {
+      let v24 = 4294967295u - v18;
+      v7 = v24;
       break;
     }
-    continuing { k12 = k12 + 1u; }
+    continuing { k10 = k10 + 1u; }
   }
-  let v31 = v9;
-  let v32 = v31 != 0u;
-  if (v32) {
-    let v34 = v9;
-    let v35 = atomicmax2(0u, v34);
+  let v29 = v7;
+  let v30 = v29 != 0u;
+  if (v30) {
+    let v32 = v7;
+    let v33 = atomicmax2(0u, v32);
   }
   storageBarrier();
   workgroupBarrier();
-  let v38 = lid.x == 0u;
-  let v39 = load2(0u);
-  let v40 = v39 != 0u;
-  let v41 = v38 & v40;
-  if (v41) {
-    let v43 = load2(0u);
-    let v44 = atomicmax1(0u, v43);
+  let v36 = lid.x == 0u;
+  let v37 = load2(0u);
+  let v38 = v37 != 0u;
+  let v39 = v36 & v38;
+  if (v39) {
+    let v41 = load2(0u);
+    let v42 = atomicmax1(0u, v41);
   }
 }

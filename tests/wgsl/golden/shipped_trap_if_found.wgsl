@@ -42,10 +42,10 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (at.x >= d.extent_x) { return; }
   gid = at;
   let v1 = load0(0u);
-  let v3 = v1 != 0u;
-  if (v3) {
-    let v6 = 4294967295u - v1;
-    h_trap(7u, v6, lane_index());
+  let v2 = v1 != 0u;
+  if (v2) {
+    let v5 = 4294967295u - v1;
+    h_trap(7u, v5, lane_index());
     return;
   }
 }

@@ -65,18 +65,15 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
     h_trap(5u, gid.x, lane_index());
     return;
   }
-  let v7 = load0(gid.x);
-  let v9 = v7 == 0u;
-  if (v9) {
+  let v8 = v1 == 0u;
+  if (v8) {
     h_trap(12u, bitcast<u32>(-1i), lane_index());
     return;
   }
-  let v14 = load0(gid.x);
-  let v16 = v14 == 1u;
-  if (v16) {
+  let v14 = v1 == 1u;
+  if (v14) {
     h_trap(19u, 0u, lane_index());
     return;
   }
-  let v21 = load0(gid.x);
-  store1(gid.x, v21);
+  store1(gid.x, v1);
 }

@@ -31,6 +31,6 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   if (wg.x > (d.extent_x - 1u) / 256u) { return; }
   if (at.x >= d.extent_x) { return; }
   gid = at;
-  let v2 = load0(gid.x);
-  store1(gid.x, v2);
+  let v1 = load0(gid.x);
+  store1(gid.x, v1);
 }

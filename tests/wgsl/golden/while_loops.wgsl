@@ -63,15 +63,15 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   loop {
     let v27 = v2;
     let v29 = h_rem_u32(v27, 3u);
-    let v31 = v29 != 0u;
-    let v32 = v29 * v29;
-    let v34 = v32 < 100u;
-    let v35 = v31 & v34;
-    if (!(v35)) { break; }
-    let v37 = v2;
-    let v39 = v37 - 1u;
-    v2 = v39;
+    let v30 = v29 != 0u;
+    let v31 = v29 * v29;
+    let v33 = v31 < 100u;
+    let v34 = v30 & v33;
+    if (!(v34)) { break; }
+    let v36 = v2;
+    let v38 = v36 - 1u;
+    v2 = v38;
   }
-  let v42 = v4;
-  store1(gid.x, v42);
+  let v41 = v4;
+  store1(gid.x, v41);
 }
