@@ -160,6 +160,21 @@ def test_huge_counts_allocate_nothing(place: int) -> None:
         assert peak < 1 << 18
 
 
+def test_names_of_names_are_looked_through_at_once() -> None:
+    """Else a program of 100,000 of them would keep a compiler busy for minutes."""
+    b = vw.ProgramBuilder()
+    x = b.read_write("x", vw.u32)
+    value = b.let("", vw.u32(7))
+    for _ in range(100_000):
+        value = b.let("", value)
+    x[b.global_id()] = value
+    program = Program.from_bytes(b.build().to_bytes())
+    named = [row for row, op in enumerate(program.table.op) if op == Op.LET]
+    assert len(named) == 100_001
+    assert {program.literal_value(row) for row in named} == {7}
+    assert len({program.table.value_of(row) for row in named}) == 1
+
+
 def test_other_bytes_are_refused() -> None:
     for data in (b"", b"\x89", b"\x89VYR", b"hello world, this is not a program at all" * 9):
         with pytest.raises(ProgramDecodeError):

@@ -138,6 +138,54 @@ def test_an_endless_loop_with_max_iterations_traps(backend: Any) -> None:
             pipe()
 
 
+def rounds_and_own() -> vw.Program:
+    """Each lane makes x[i] iterations of its own, then three with a barrier, two more in each."""
+    b = vw.ProgramBuilder("rounds_and_own", workgroup_size=64)
+    x = b.read("x", vw.u32)
+    y = b.output("y", vw.u32, like=x)
+    tile = b.workgroup("tile", vw.u32, 64)
+    i, lane = b.global_id(), b.local_id()
+    n = b.var("n", vw.u32)
+    with b.for_range(0, x[i]):
+        n += 1
+    with b.for_range(0, 3):
+        with b.for_range(0, 2):
+            n += 1
+        tile[lane] = n
+        b.barrier()
+        n += tile[63 - lane] // 1000
+        b.barrier()
+    y[i] = n
+    return b.build()
+
+
+@pytest.mark.parametrize(("own", "fits"), [(91, True), (92, False), (99, False), (500, False)])
+def test_max_iterations_counts_loops_with_barriers_too(
+    own: int, fits: bool, any_backend: Any
+) -> None:
+    """A lane with too many iterations traps; the others are not kept waiting at a barrier."""
+    pipe = any_backend.compile(rounds_and_own(), vw.CompileOptions(max_iterations=100))
+    x = np.arange(128, dtype=np.uint32) % 64
+    x[70] = own
+    if fits:
+        np.testing.assert_array_equal(pipe(x)[0], x + 6)
+    else:
+        with pytest.raises(vw.TrapError) as caught:
+            pipe(x)
+        assert (caught.value.tag, caught.value.lane) == ("loop-limit", (70,))
+
+
+def test_lanes_leave_loops_with_barriers_together() -> None:
+    """No lane's own count ends a loop in which others wait for it at a barrier."""
+    text = lower(rounds_and_own(), vw.CompileOptions(max_iterations=100)).wgsl
+    own, shared = r"if \(iterations >= 100u - rounds\)", r"if \(rounds >= 100u\)"
+    assert re.findall(f"{own}|{shared}", text) == [
+        "if (iterations >= 100u - rounds)",  # x[i] of its own
+        "if (rounds >= 100u)",
+        "if (iterations >= 100u - rounds)",  # the two within
+    ]
+
+
 def test_short_loops_are_not_guarded() -> None:
     """Literal bounds whose product is small need no flag, others do on a driver with a limit."""
 

@@ -133,6 +133,7 @@ class Table:
     b: tuple[int, ...]
     c: tuple[int, ...]
     const: tuple[int, ...]
+    _sources: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.op)
@@ -147,9 +148,16 @@ class Table:
 
     def value_of(self, row: int) -> int:
         """The row that a value really comes from: names given by ``let`` are looked through."""
-        while self.op[row] == Op.LET:
-            row = self.a[row]
-        return row
+        if self.op[row] != Op.LET:
+            return row
+        if not self._sources:
+            # All at once: names of names of names may be as many as there are rows.
+            sources = list(range(len(self.op)))
+            for named, code in enumerate(self.op):
+                if code == Op.LET:
+                    sources[named] = sources[self.a[named]]
+            self._sources[:] = sources
+        return self._sources[row]
 
     def row(self, row: int) -> Row:
         """A view of one row."""
