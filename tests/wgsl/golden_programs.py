@@ -508,6 +508,24 @@ def endless_loop_with_barriers() -> vw.Program:
 
 
 @golden()
+def loop_of_nobody() -> vw.Program:
+    """A long loop with barriers is left out where all lanes have trapped before it."""
+    b = vw.ProgramBuilder("loop_of_nobody", workgroup_size=64)
+    p = b.param("p", vw.u32)
+    y = b.output("y", vw.u32, 64)
+    tile = b.workgroup("tile", vw.u32, 64)
+    b.extent(64)
+    lane = b.local_id()
+    with b.if_(p == 0):
+        b.trap("zero", lane)
+    with b.for_range(0, 10 // p):
+        tile[lane] = tile[lane] + 1
+        b.barrier()
+    y[lane] = tile[63 - lane]
+    return b.build()
+
+
+@golden()
 def subgroups_with_ended_lanes() -> vw.Program:
     """Where lanes run on for the sake of barriers, those that have ended contribute nothing."""
     b = vw.ProgramBuilder("subgroups_with_ended_lanes", workgroup_size=64)

@@ -462,6 +462,31 @@ def test_an_endless_loop_with_barriers_ends_with_its_last_lane(how: str, backend
         assert pipe()[0].tolist() == [100 + k for k in range(lanes)] * 2
 
 
+@pytest.mark.parametrize("checks", ["total", "trap"])
+def test_a_loop_with_barriers_is_left_out_when_all_lanes_have_trapped(
+    checks: str, backend: Any
+) -> None:
+    """What made them trap makes the range long: 4,294,967,295 rounds of nobody."""
+    b = vw.ProgramBuilder("rounds", workgroup_size=64)
+    p = b.param("p", vw.u32)
+    out = b.output("out", vw.u32, 64)
+    shared = b.workgroup("shared", vw.u32, 64)
+    b.extent(64)
+    k = b.local_id(0)
+    if checks == "total":
+        with b.if_(p == 0):
+            b.trap("zero", k)
+    with b.for_range(0, 10 // p):
+        shared[k] = shared[k] + 1
+        b.barrier()
+    out[k] = shared[63 - k]
+    pipe = backend.compile(b.build(), vw.CompileOptions(checks=checks))
+    with pytest.raises(vw.TrapError) as caught:
+        pipe(p=0)
+    assert isinstance(caught.value, ZeroDivisionError) == (checks == "trap")
+    assert pipe(p=2)[0].tolist() == [5] * 64
+
+
 def test_trap_with_barriers(backend: Any) -> None:
     """A trap before a barrier raises, and the program does not hang."""
     b = vw.ProgramBuilder("trap_barrier", workgroup_size=64)

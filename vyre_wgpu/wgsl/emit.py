@@ -272,6 +272,8 @@ class Emitter:
         kind = register_type(dtype)
         counter = f"k{row}"
         one = f"1{suffix(dtype)}"
+        is_bounded = all(self._values.literal_value(r) is not None for r in table.operands(row))
+        some_alive = "" if is_bounded else self._whether_some_are_alive(row)
         self._line(f"var {counter}: {kind} = {start};")
         if step == one:
             going, advance = f"{counter} < {stop}", f"{counter} = {counter} + {one};"
@@ -284,7 +286,7 @@ class Emitter:
             going = f"{trips} > 0{end}"
             advance = f"{counter} = {counter} + {step}; {trips} = {trips} - 1{end};"
         self._open_loop(row)
-        self._test(row, going)
+        self._test(row, f"{some_alive}{going}")
         self._define(row, counter)
         self._block(nest.parts[0])
         self._line(f"continuing {{ {advance} }}")
@@ -305,14 +307,30 @@ class Emitter:
         They go on meeting its barriers, and no condition of theirs would ever end it.
         """
         condition = self._table.value_of(self._table.a[nest.split])
-        is_endless = self._table.op[condition] == Op.LITERAL
-        if not (is_endless and self.is_predicated and nest.row in self._with_barriers):
-            return
+        if self._table.op[condition] == Op.LITERAL and self._meets_barriers_dead(nest.row):
+            self._ask_for_life()
+            self._line(f"if (workgroupUniformLoad(&any_alive) == 0u) {{ {self._leave_loop()} }}")
+
+    def _whether_some_are_alive(self, row: int) -> str:
+        """A first part of the condition of a loop with barriers: that not all lanes have ended.
+
+        What made them end may have made its bounds, too: a range over a quotient by zero is long.
+        """
+        if row == self._predicated_from or not self._meets_barriers_dead(row):
+            return ""
+        self._ask_for_life()
+        self._line(f"let some_alive{row} = workgroupUniformLoad(&any_alive) != 0u;")
+        return f"some_alive{row} && "
+
+    def _meets_barriers_dead(self, row: int) -> bool:
+        """Whether lanes that have ended go through a loop for its barriers."""
+        return row in self._with_barriers and self._is_guarded(row)
+
+    def _ask_for_life(self) -> None:
         self.asks_for_life = True
         self._line("if (first_lane) { any_alive = 0u; }")
         self._line("workgroupBarrier();")
         self._line("if (alive) { any_alive = 1u; }")
-        self._line(f"if (workgroupUniformLoad(&any_alive) == 0u) {{ {self._leave_loop()} }}")
 
     def _open_loop(self, row: int) -> None:
         if self._guard.is_on:
