@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 
+import mathematics_tables
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -148,8 +149,22 @@ def free_functions() -> str:
     return _table(["function", "meaning"], rows)
 
 
+def mathematics(dtype: str) -> str:
+    """The elementary functions of a type: bound, method, worst error on each device."""
+    return _table(*mathematics_tables.errors(dtype))
+
+
+def mathematics_speed() -> str:
+    """Times of the elementary functions beside builtins and CuPy's."""
+    return _table(*mathematics_tables.speed())
+
+
 TABLES: dict[str, Callable[..., str]] = {
-    f.__name__: f for f in (operations, types, rules, environment, counters, free_functions)
+    f.__name__: f
+    for f in (
+        *(operations, types, rules, environment, counters, free_functions),
+        *(mathematics, mathematics_speed),
+    )
 }
 
 

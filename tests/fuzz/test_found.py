@@ -75,6 +75,74 @@ def test_a_literal_zero_over_a_literal_zero_is_nan(dtype: DType, backend: Any) -
     assert np.isnan(result).all()
 
 
+SUMS: dict[str, Callable[[Any, Any, vw.ProgramBuilder], Any]] = {
+    "(a + b) - a": lambda a, b, _: (a + b) - a,
+    "a + (b - a)": lambda a, b, _: a + (b - a),
+    "(a - b) + b": lambda a, b, _: (a - b) + b,
+    "(a + 3) - 3": lambda a, b, _: (a + 3.0) - 3.0,
+    "(a * 3) * 7": lambda a, b, _: (a * 3.0) * 7.0,
+    "a * b - a * 3": lambda a, b, _: vw.floor(a * b) - vw.floor(a * 3.0),
+    "a + b < a": lambda a, b, _: vw.select(a + b < a, a, b),
+    "-(a + b) + a": lambda a, b, _: -(a + b) + a,
+    "through a variable": lambda a, b, k: k.var("sum", a.dtype, a + b) - a,
+    "through an element": lambda a, b, k: _kept(k, a + b) - a,
+}
+
+
+def _kept(b: vw.ProgramBuilder, value: Any) -> Any:
+    kept = b.private("kept", value.dtype, count=1)
+    kept[0] = value
+    return kept[0]
+
+
+@pytest.mark.parametrize("dtype", [vw.f16, vw.f32, vw.f64], ids=str)
+@pytest.mark.parametrize("name", SUMS)
+def test_floats_are_no_real_numbers(name: str, dtype: DType, backend: Any) -> None:
+    """Sums and products are rounded in the order in which they are written, on every driver."""
+    b = vw.ProgramBuilder("found", workgroup_size=32)
+    xs, ys = b.read("x", dtype), b.read("y", dtype)
+    z = b.output("z", dtype, like=xs)
+    i = b.global_id()
+    z[i] = SUMS[name](xs[i], ys[i], b)
+    rng = np.random.default_rng(5)
+    x = (rng.normal(size=500) * 100).astype(dtype.numpy)
+    y = rng.normal(size=500).astype(dtype.numpy)
+    (got,) = backend.compile(b.build()).dispatch([x, y])
+    with np.errstate(over="ignore"):
+        want = {
+            "(a + b) - a": lambda: (x + y) - x,
+            "a + (b - a)": lambda: x + (y - x),
+            "(a - b) + b": lambda: (x - y) + y,
+            "(a + 3) - 3": lambda: (x + 3) - 3,
+            "(a * 3) * 7": lambda: (x * 3) * 7,
+            "a * b - a * 3": lambda: np.floor(x * y) - np.floor(x * 3),
+            "a + b < a": lambda: np.where(x + y < x, x, y),
+            "-(a + b) + a": lambda: -(x + y) + x,
+        }.get(name, lambda: (x + y) - x)()
+    assert got.tolist() == want.astype(dtype.numpy).tolist()
+
+
+@pytest.mark.parametrize("dtype", [vw.f32, vw.f64], ids=str)
+def test_a_compensated_sum(dtype: DType, backend: Any) -> None:
+    """Kahan's sum of 1 and many small numbers keeps what a plain sum loses."""
+    small = float(np.finfo(dtype.numpy).eps) / 4
+    b = vw.ProgramBuilder("kahan", workgroup_size=32)
+    x = b.read("x", dtype)
+    y = b.output("y", dtype, count=2)
+    b.extent(1)
+    total, plain, lost = (b.var(n, dtype, v) for n, v in (("t", 1.0), ("p", 1.0), ("l", 0.0)))
+    with b.for_range(0, x.length) as k:
+        term = b.let("term", x[k] - lost)
+        new = b.let("new", total + term)
+        lost.set((new - total) - term)
+        total.set(new)
+        plain += x[k]
+    y[0] = total
+    y[1] = plain
+    (got,) = backend.compile(b.build()).dispatch([np.full(1000, small, dtype.numpy)])
+    assert got.tolist() == [dtype.numpy.type(1 + 1000 * small), 1.0]
+
+
 def _zero_from(route: str, b: vw.ProgramBuilder, dtype: DType, i: Value) -> Any:
     """A float zero that a driver may know, by way of what is not an operation on floats."""
     number = b.var("number", vw.i32, 0)

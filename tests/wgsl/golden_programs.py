@@ -45,12 +45,14 @@ class Lowering:
         indirect: the variant whose number of workgroups is known on the device only.
         immediate_bytes: as in `Target`; 0 puts the dispatch block into a uniform buffer.
         loop_iterations: as in `Target`: the driver ends loops after so many iterations.
+        reorders_floats: as in `Target`: the driver takes floats for real numbers.
     """
 
     options: CompileOptions | None = None
     indirect: bool = False
     immediate_bytes: int = 128
     loop_iterations: int | None = None
+    reorders_floats: bool = False
 
 
 HOW: dict[str, Lowering] = {
@@ -522,6 +524,23 @@ def loop_of_nobody() -> vw.Program:
         tile[lane] = tile[lane] + 1
         b.barrier()
     y[lane] = tile[63 - lane]
+    return b.build()
+
+
+@golden(Lowering(reorders_floats=True))
+def compensated_sum() -> vw.Program:
+    """Kahan's sum for a driver that would fold the compensation to nothing."""
+    b = vw.ProgramBuilder("compensated_sum", workgroup_size=32)
+    x = b.read("x", vw.f32)
+    y = b.output("y", vw.f32, count=1)
+    b.extent(1)
+    total, lost = b.var("total", vw.f32, 0.0), b.var("lost", vw.f32, 0.0)
+    with b.for_range(0, x.length) as k:
+        term = b.let("term", x[k] - lost)
+        new = b.let("new", total + term)
+        lost.set((new - total) - term)
+        total.set(new)
+    y[0] = vw.sqrt(total) / 2.0
     return b.build()
 
 

@@ -48,7 +48,10 @@ LOWERED = sorted(set(ALL) - set(REFUSED))
 def lowered(name: str) -> ShaderArtifact:
     how = HOW.get(name, Lowering())
     target = replace(
-        TARGET, immediate_bytes=how.immediate_bytes, loop_iterations=how.loop_iterations
+        TARGET,
+        immediate_bytes=how.immediate_bytes,
+        loop_iterations=how.loop_iterations,
+        reorders_floats=how.reorders_floats,
     )
     return lower(ALL[name](), how.options, target, indirect=how.indirect)
 

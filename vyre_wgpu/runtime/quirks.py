@@ -11,6 +11,8 @@ import hashlib
 import json
 import logging
 import os
+import re
+import stat
 import struct
 import tempfile
 from dataclasses import asdict, dataclass, fields
@@ -18,14 +20,20 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
+from .cache_folder import is_plain_folder, make_subfolder
 from .info import AdapterInfo
 
-__all__ = ["Quirks", "find_quirks", "probe", "profile_path"]
+__all__ = ["PROFILES", "Quirks", "find_quirks", "probe", "profile_path", "remove_profiles"]
 
 _log = logging.getLogger("vyre_wgpu")
 
-PROBE_VERSION = 1
+PROBE_VERSION = 2
 """Raised whenever the probe asks something new: stored profiles of other versions are not read."""
+
+PROFILES = "profiles"
+"""The subfolder of the cache folder."""
+
+_PROFILE = re.compile(r"[0-9a-f]{32}\.json")
 
 _ITERATIONS = 200_000
 
@@ -41,11 +49,14 @@ class Quirks:
             clears it on every device; this is for the curious.
         equal_floats_fold: ``x - x`` is folded to 0 even for an infinite x. Lowering hides equal
             operands on every device.
+        floats_are_reordered: ``(a + b) - a`` is folded to ``b``, or products with constants are
+            put together. Lowering then hides each result from the operation that takes it.
     """
 
     loop_iterations: int | None = None
     workgroup_memory_is_dirty: bool = False
     equal_floats_fold: bool = False
+    floats_are_reordered: bool = False
 
     def describe(self) -> list[str]:
         """One line for each quirk that was found."""
@@ -59,6 +70,10 @@ class Quirks:
             lines.append("workgroup memory does not start as zeros: it is cleared by the shader")
         if self.equal_floats_fold:
             lines.append("folds x - x to 0 for infinite x: equal operands are hidden from it")
+        if self.floats_are_reordered:
+            lines.append(
+                "folds (a + b) - a to b: results of float operations are hidden from it"
+            )
         return lines
 
 
@@ -85,10 +100,15 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     }
     let x = bitcast<f32>(given[1]);
     let y = x - x;
+    // The sum rounds to 100,000,000; the product of the last two constants would overflow.
+    let large = bitcast<f32>(given[2]);
+    let one = bitcast<f32>(given[3]);
+    let reordered = (large + one) - large != 0.0f || ((one * 1e-30f) * 1e20f) * 1e20f > 1e12f;
     if (lane == 0u) {
         out[0] = count;
         out[1] = sum;
         if (bitcast<u32>(y) == 0u) { out[3] = 1u; }
+        if (reordered) { out[4] = 1u; }
     }
 }
 """
@@ -99,8 +119,8 @@ def probe(device: Any) -> Quirks:
     import wgpu
 
     usage = wgpu.BufferUsage
-    data = struct.pack("=4I", _ITERATIONS, 0x7F800000, 0, 0)
-    out = device.create_buffer(size=16, usage=usage.STORAGE | usage.COPY_SRC | usage.COPY_DST)
+    data = struct.pack("=2I2f", _ITERATIONS, 0x7F800000, 1e8, 1.0)
+    out = device.create_buffer(size=32, usage=usage.STORAGE | usage.COPY_SRC | usage.COPY_DST)
     given = device.create_buffer_with_data(data=data, usage=usage.STORAGE)
     module = device.create_shader_module(code=_SHADER, label="vyre_wgpu probe")
     pipeline = device.create_compute_pipeline(
@@ -109,7 +129,7 @@ def probe(device: Any) -> Quirks:
     group = device.create_bind_group(
         layout=pipeline.get_bind_group_layout(0),
         entries=[
-            {"binding": number, "resource": {"buffer": buffer, "offset": 0, "size": 16}}
+            {"binding": number, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
             for number, buffer in enumerate((out, given))
         ],
     )
@@ -122,11 +142,11 @@ def probe(device: Any) -> Quirks:
         run.dispatch_workgroups(1)
         run.end()
         device.queue.submit([encoder.finish()])
-    count, _, left, folds = struct.unpack("=4I", device.queue.read_buffer(out, 0, 16))
+    count, _, left, folds, reorders = struct.unpack("=5I", device.queue.read_buffer(out, 0, 20))
     dirty = bool(left)
     out.destroy()
     given.destroy()
-    return Quirks(None if count == _ITERATIONS else count, dirty, bool(folds))
+    return Quirks(None if count == _ITERATIONS else count, dirty, bool(folds), bool(reorders))
 
 
 def find_quirks(info: AdapterInfo, device: Any) -> Quirks:
@@ -152,7 +172,18 @@ def profile_path(info: AdapterInfo) -> Path:
         str(info.vendor_id), str(info.device_id), wgpu.__version__, str(native.lib_version_info),
     ]  # fmt: skip
     digest = hashlib.sha256("\0".join(facts).encode("utf-8", "replace")).hexdigest()
-    return settings.current().cache_folder / "profiles" / f"{digest[:32]}.json"
+    return settings.current().cache_folder / PROFILES / f"{digest[:32]}.json"
+
+
+def remove_profiles(folder: Path) -> int:
+    """Removes the stored profiles from their folder, and gives how many there were."""
+    count = 0
+    if is_plain_folder(folder):
+        for path in list(folder.iterdir()):
+            if _PROFILE.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+                path.unlink(missing_ok=True)
+                count += 1
+    return count
 
 
 def _read(path: Path) -> Quirks | None:
@@ -175,7 +206,7 @@ def _read(path: Path) -> Quirks | None:
 def _write(path: Path, quirks: Quirks) -> None:
     """Stores a profile under its final name in one step; a refusal costs only the next probe."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_subfolder(path.parent.parent, path.parent.name)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         try:
             with os.fdopen(descriptor, "w") as file:

@@ -21,7 +21,10 @@ __all__ = [
 ]
 
 LOWERING_VERSION = 1
-"""Raised whenever lowering gives other text for some program; part of every cache key."""
+"""Part of every cache key where the sources of lowering cannot be read; elsewhere their digest is.
+
+Raised with a release whose lowering gives other text for some program.
+"""
 
 TRAP_BYTES = 16
 """Size of the trap words: flag, address, site, lane (linear logical index), u32 each.

@@ -91,7 +91,13 @@ def lower(
         bytes(len(table)) if is_predicated else ends,
         loops_exit=guard.is_on and not is_predicated,
     )
-    values = Values(program, layout.shared, lengths, _param_texts(program))
+    values = Values(
+        program,
+        layout.shared,
+        lengths,
+        _param_texts(program),
+        reorders_floats=target.reorders_floats,
+    )
     emitter = Emitter(
         program, layout, emitted, uniformity, first_guarded, values, guard, checked, origin
     )

@@ -25,6 +25,8 @@ class Target:
             time that grows with the square of it.
         loop_iterations: iterations after which the driver silently ends the loops of a lane, or
             None if it does not.
+        reorders_floats: whether the driver takes float arithmetic for that of the real numbers, as
+            in ``(a + b) - a`` for ``b``.
         features: wgpu feature names that the device has enabled.
     """
 
@@ -36,4 +38,5 @@ class Target:
     max_uniform_bytes: int = 16384
     max_private_bytes: int = 8192
     loop_iterations: int | None = None
+    reorders_floats: bool = False
     features: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from ..errors import UnsupportedFeatureError
-from ..ir.ops import Op
+from ..ir.ops import INFO, Op
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
 from .arithmetic import expression, shift_count
@@ -23,7 +23,14 @@ _HIDES_EQUAL: frozenset[int] = frozenset({Op.SUB, Op.DIV, *_COMPARISONS})
 _ORDERED: frozenset[int] = frozenset(
     {Op.LT, Op.LE, Op.GT, Op.GE, Op.MINIMUM, Op.MAXIMUM, Op.FMIN, Op.FMAX}
 )
+# Exponents whose powers are written out: each multiplication adds half a ULP, and a reciprocal of
+# a product that left the range would be wrong.
+_SHORT_POWERS = range(-1, 9)
 _HIDES_ZERO: frozenset[int] = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA})
+_ROUND_NOTHING: frozenset[int] = frozenset(
+    {Op.NEG, Op.ABS, Op.SIGN, Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND, Op.SELECT, Op.BITCAST}
+    | {Op.MINIMUM, Op.MAXIMUM, Op.FMIN, Op.FMAX}
+)
 _ID_NAMES: dict[int, str] = {
     Op.GLOBAL_ID: "gid",
     Op.LOCAL_ID: "lid",
@@ -42,6 +49,7 @@ class Values:
         shared: rows whose value is used in other functions than their own.
         lengths: text of each buffer's length.
         params: text of each param's value.
+        reorders_floats: whether results of float operations are hidden from those that take them.
     """
 
     def __init__(
@@ -50,6 +58,8 @@ class Values:
         shared: frozenset[int],
         lengths: Mapping[int, str],
         params: Mapping[int, str],
+        *,
+        reorders_floats: bool = False,
     ) -> None:
         self._program = program
         self._table = program.table
@@ -58,6 +68,7 @@ class Values:
         self._params = params
         self._numbers = may_be_equal(program)
         self._known = may_be_known(program)
+        self._hidden = _taken_by_others(program) if reorders_floats else bytes(len(program.table))
         self.ids: set[str] = set()
 
     def dtype(self, row: int) -> DType:
@@ -97,8 +108,11 @@ class Values:
 
     def pure(self, row: int, op: int, line: Callable[[str], None]) -> str:
         """A pure operation as an expression; steps that need a name go to ``line`` first."""
-        table = self._table
-        rows = table.operands(row)
+        text = self._pure(row, op, line)
+        return f"h_opaque_{register_type(self.dtype(row))}({text})" if self._hidden[row] else text
+
+    def _pure(self, row: int, op: int, line: Callable[[str], None]) -> str:
+        rows = self._table.operands(row)
         # With only literals a compiler would evaluate the operation itself, and refuse some.
         constant = all(self._is_constant(r) for r in rows)
         texts = [self.text(r, opaque=constant and i == 0) for i, r in enumerate(rows)]
@@ -115,7 +129,7 @@ class Values:
                 if count is None
                 else f"{int(count) & (dtype.bits - 1)}u"
             )
-        elif op == Op.POWI and self.literal_value(rows[1]) is not None:
+        elif op == Op.POWI and self.literal_value(rows[1]) in _SHORT_POWERS:
             return _power(row, texts[0], int(self.literal_value(rows[1]) or 0), dtype, line)
         elif op in _ORDERED and dtype.bits == 64 and not dtype.is_float:
             # llvmpipe compares a widened i64 with a constant wrongly.
@@ -183,6 +197,27 @@ class Values:
             text = f"bitcast<u64>({text})" if dtype.is_signed else text
             return f"u32({text} & 0xfffffffflu)"
         return f"bitcast<u32>({text})" if dtype.is_signed else text
+
+
+def _taken_by_others(program: Program) -> bytearray:
+    """For each row, 1 if it is a rounded float that other operations may take.
+
+    A store hands its value on to loads, where there are any of that buffer. Operations that round nothing (a sign, a minimum, a choice) may be taken together with others;
+    f16 is rounded through its bits.
+    """
+    table = program.table
+    taken = bytearray(len(table))
+    loaded = {table.const[row] for row, op in enumerate(table.op) if op == Op.LOAD}
+    for row, op in enumerate(table.op):
+        if op != Op.STORE or table.const[row] in loaded:
+            for operand in table.operands(row):
+                taken[operand] = 1
+    for row, op in enumerate(table.op):
+        dtype = dtype_from_code(table.dtype[row]) if taken[row] else None
+        rounds = dtype is not None and dtype.name in ("f32", "f64") and INFO[op].pure
+        if not rounds or op in _ROUND_NOTHING or INFO[op].group == "leaf" or op == Op.LET:
+            taken[row] = 0
+    return taken
 
 
 def _power(row: int, base: str, exponent: int, dtype: DType, line: Callable[[str], None]) -> str:

@@ -194,17 +194,17 @@ fn h_nearest_f32(a: f32) -> i32 {
   return bitcast<i32>(a + 12582912.0f) - 0x4b400000i;
 }
 
-fn h_exp_sum_f32(argument: f32, low: f32, shift: i32) -> f32 {
+fn h_exp_sum_f32(argument: f32, low: f32, shift: i32, factor: f32) -> f32 {
   let x = select(select(argument, 100.0f, argument > 100.0f), -110.0f, argument < -110.0f);
   let k = h_nearest_f32(x * 1.442695f);
   let n = f32(k);
   let r = ((x - n * 0.693359375f) + n * 0.00021219444f) + low;
-  let e = 1.0f + (r + (r * r) * ((((0.0013821768f * r + 0.008368857f) * r + 0.04166826f) * r + 0.1666652f) * r + 0.49999994f));
+  let e = factor + factor * (r + (r * r) * ((((0.0013821768f * r + 0.008368857f) * r + 0.04166826f) * r + 0.1666652f) * r + 0.49999994f));
   return h_keep_nan_f32(argument, h_scale_f32(e, k + shift));
 }
 
 fn h_exp_f32(x: f32) -> f32 {
-  return h_exp_sum_f32(x, 0.0f, 0i);
+  return h_exp_sum_f32(x, 0.0f, 0i, 1.0f);
 }
 
 fn h_exp2_sum_f32(x: f32, low: f32, factor: f32) -> f32 {
@@ -601,14 +601,14 @@ fn h_sinh_f32(x: f32) -> f32 {
   let a = abs(x);
   let z = x * x;
   let small = x + (x * z) * (((2.7823212e-06f * z + 0.00019842887f) * z + 0.0083333105f) * z + 0.16666667f);
-  let e = h_exp_sum_f32(a, 0.0f, -1i);
+  let e = h_exp_sum_f32(a, 0.0f, -1i, 1.0f);
   let big = e - h_div_f32(0.25f, e);
   let signed = bitcast<f32>(bitcast<u32>(big) | (bitcast<u32>(x) & 0x80000000u));
   return select(select(signed, small, a <= 1.0f), x, a < 1e-4f);
 }
 
 fn h_cosh_f32(x: f32) -> f32 {
-  let e = h_exp_sum_f32(abs(x), 0.0f, -1i);
+  let e = h_exp_sum_f32(abs(x), 0.0f, -1i, 1.0f);
   return e + h_div_f32(0.25f, e);
 }
 
@@ -616,7 +616,7 @@ fn h_tanh_f32(x: f32) -> f32 {
   let a = abs(x);
   let z = x * x;
   let small = x + (x * z) * ((((-0.006169614f * z + 0.021000376f) * z - 0.053835757f) * z + 0.13332437f) * z - 0.33333313f);
-  let e = h_exp_sum_f32(select(a + a, 40.0f, a > 20.0f), 0.0f, 0i);
+  let e = h_exp_sum_f32(select(a + a, 40.0f, a > 20.0f), 0.0f, 0i, 1.0f);
   let big = 1.0f - h_div_f32(2.0f, e + 1.0f);
   let signed = bitcast<f32>(bitcast<u32>(big) | (bitcast<u32>(x) & 0x80000000u));
   return h_keep_nan_f32(x, select(select(signed, small, a <= 0.55f), x, a < 1e-4f));
@@ -667,7 +667,7 @@ fn h_erf_tail_f32(x: f32) -> f32 {
 fn h_erf_f32(x: f32) -> f32 {
   let a = abs(x);
   let b = select(a, 4.0f, a > 4.0f);
-  let big = 1.0f - h_exp_sum_f32(-((((((-0.00018556567f * b + 0.002939547f) * b - 0.021805152f) * b + 0.103037156f) * b + 0.6382258f) * b + 1.12704f) * b + 0.00035370892f), 0.0f, 0i);
+  let big = 1.0f - h_exp_sum_f32(-((((((-0.00018556567f * b + 0.002939547f) * b - 0.021805152f) * b + 0.103037156f) * b + 0.6382258f) * b + 1.12704f) * b + 0.00035370892f), 0.0f, 0i, 1.0f);
   let signed = bitcast<f32>(bitcast<u32>(big) | (bitcast<u32>(x) & 0x80000000u));
   let y = select(x + h_erf_tail_f32(x), signed, a > 1.0f);
   return h_keep_nan_f32(x, select(y, x, a == 0.0f));
@@ -681,9 +681,9 @@ fn h_erfc_f32(x: f32) -> f32 {
   let r = h_div_f32(1.0f, below);
   let top = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
   let low = h_opaque_f32(1.0f - r * below) - (b - top) * (b + top);
-  let tail = ((((((((((-0.00023594522f * q - 0.0012870693f) * q + 0.0011636562f) * q + 0.0086771175f) * q - 0.008013643f) * q - 0.05421622f) * q + 0.16405006f) * q - 0.16603033f) * q - 0.092763826f) * q + 1.2769784f) * r) * h_exp_sum_f32(-(top * top), low, 0i);
+  let tail = h_exp_sum_f32(-(top * top), low, 0i, ((((((((-0.0015220889f * q + 0.0010877324f) * q + 0.00879122f) * q - 0.008011188f) * q - 0.05423312f) * q + 0.16405056f) * q - 0.1660296f) * q - 0.092763826f) * q + 1.2769784f) * r);
   let middle = 1.0f - (x + h_erf_tail_f32(x));
-  let y = select(select(tail, 2.0f - tail, x < 0.0f), middle, a < 0.5f);
+  let y = select(select(tail, 2.0f - tail, x < 0.0f), middle, a < 0.8125f);
   return h_keep_nan_f32(x, y);
 }
 

@@ -1,7 +1,9 @@
-"""Elementary functions: computed in f64 and rounded to the type, special cases as in C99 Annex F.
+"""Elementary functions: computed wider and rounded to the type, special cases as in C99 Annex F.
 
-NumPy's and the C library's double functions are within a unit or two in the last place, so an f16
-or f32 result is the correctly rounded one in all but rare cases.
+f16 and f32 are computed in f64, f64 in NumPy's ``longdouble``, so that a result is the correctly
+rounded one in all but rare cases. Exceptions are f64 on platforms whose ``longdouble`` is no wider
+(Windows, macOS), and the error and gamma functions of f64: they are the C library's own, within a
+few units in the last place for most arguments.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def _each(function: Callable[[float], float]) -> Double:
     ufunc = np.frompyfunc(function, 1, 1)
 
     def apply(x: Array) -> Array:
-        return np.asarray(ufunc(x), np.float64)
+        return np.asarray(ufunc(x.astype(np.float64)), np.float64)
 
     return apply
 
@@ -90,14 +92,17 @@ _DOUBLE_BINARY: dict[Op, Double] = {Op.POW: np.power, Op.ATAN2: np.arctan2, Op.H
 def _rounded(function: Double) -> Double:
     def apply(*operands: Array) -> Array:
         dtype = operands[0].dtype
-        return function(*(x.astype(np.float64) for x in operands)).astype(dtype)
+        wide = np.longdouble if dtype == np.float64 else np.float64
+        return function(*(x.astype(wide) for x in operands)).astype(dtype)
 
     return apply
 
 
 def powi(x: Array, n: Array) -> Array:
     """The integer power; 1 for a zero exponent, whatever the base."""
-    return np.power(x.astype(np.float64), n.astype(np.float64)).astype(x.dtype)
+    wide = np.longdouble if x.dtype == np.float64 else np.float64
+    power: Array = np.power(x.astype(wide), n.astype(wide))
+    return power.astype(x.dtype)
 
 
 UNARY: dict[Op, Double] = {op: _rounded(function) for op, function in _DOUBLE.items()}

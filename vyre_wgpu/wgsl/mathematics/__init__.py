@@ -9,7 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from . import (
+    all_f64,
+    error_function,
+    exponential,
+    gamma,
+    hyperbolic,
+    inverse_trigonometric,
+    logarithm,
+    power,
+    quotients,
+    roots,
+    trigonometric,
+)
+
 __all__ = ["ENTRIES"]
 
-ENTRIES: Mapping[str, tuple[str, tuple[str, ...]]] = {}
+ENTRIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **exponential.ENTRIES,
+    **logarithm.ENTRIES,
+    **power.ENTRIES,
+    **quotients.ENTRIES,
+    **roots.ENTRIES,
+    **trigonometric.ENTRIES,
+    **inverse_trigonometric.ENTRIES,
+    **hyperbolic.ENTRIES,
+    **error_function.ENTRIES,
+    **gamma.ENTRIES,
+    **all_f64.ENTRIES,
+}
 """Name of a helper to its text and the helpers it calls, as in `prelude_text`."""
