@@ -2,14 +2,62 @@
 
 from __future__ import annotations
 
+import dataclasses
+import faulthandler
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from vyre_wgpu import settings
 from vyre_wgpu.backends.protocol import Backend
 from vyre_wgpu.backends.registry import get_backend
 from vyre_wgpu.backends.wgpu import WgpuBackend
+
+_cache_folders = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives the tests, and the processes that they start, a new cache folder: never the user's."""
+    folder = tempfile.mkdtemp(prefix="vyre-wgpu-tests-")
+    config.stash[_cache_folders] = folder
+    os.environ["VYRE_WGPU_CACHE_DIR"] = folder
+    os.environ.pop("VYRE_WGPU_CACHE", None)
+    settings.replace_current(None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Removes the cache folder of the tests."""
+    shutil.rmtree(config.stash[_cache_folders], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest) -> None:
+    """Tests marked slow may take longer than what is taken for a hang."""
+    if request.node.get_closest_marker("slow"):
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture
+def cache_folder(tmp_path: Path) -> Iterator[Path]:
+    """A cache folder of the test's own, which does not exist yet; backends opened now use it."""
+    folder = tmp_path / "cache"
+    before = settings.current()
+    settings.replace_current(dataclasses.replace(before, cache="rw", cache_dir=folder))
+    yield folder
+    settings.replace_current(before)
+
+
+@pytest.fixture
+def no_disk_cache() -> Iterator[None]:
+    """Backends opened now lower what they compile, whatever was compiled before."""
+    before = settings.current()
+    settings.replace_current(dataclasses.replace(before, cache="off"))
+    yield
+    settings.replace_current(before)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .backends.compiling import compile as compile
+    from .backends.compiling import (
+        compile as compile,
+        explain as explain,
+        precompile as precompile,
+    )
     from .backends.protocol import Backend as Backend, CompiledPipeline as CompiledPipeline
     from .backends.registry import get_backend as get_backend
     from .buffer.device_buffer import DeviceBuffer as DeviceBuffer
@@ -43,8 +47,10 @@ _HOMES = {
     "CompiledPipeline": (".backends.protocol", "CompiledPipeline"),
     "abs": (".ir", "abs_"),
     "compile": (".backends.compiling", "compile"),
+    "explain": (".backends.compiling", "explain"),
     "get_backend": (".backends.registry", "get_backend"),
     "pow": (".ir", "power"),
+    "precompile": (".backends.compiling", "precompile"),
     "round": (".ir", "round_"),
 }
 _SUBMODULES = ("backends", "errors", "ir", "pipeline", "programs")

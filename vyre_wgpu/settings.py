@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 from .errors import InputError
 
-__all__ = ["VARIABLES", "Settings", "Variable", "current", "markdown_table", "replace_current"]
+__all__ = [
+    "VARIABLES",
+    "Settings",
+    "Variable",
+    "byte_count",
+    "current",
+    "markdown_table",
+    "replace_current",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +33,11 @@ class Settings:
         backend: name of the backend that `get_backend()` gives.
         adapter: index of an adapter or part of its name; None chooses the best.
         pipelines: compiled programs kept in memory, at least 1.
-        dump_wgsl: folder that every lowered shader is written to, or None.
+        dump_wgsl: folder that the shader of every compiled program is written to, or None.
         cache: ``rw``, ``ro`` or ``off``: whether the cache folder is read and written.
         cache_dir: the cache folder, or None for the user's own.
+        cache_max_bytes: bytes of compiled programs kept in the cache folder, at least 1.
+        native: whether dispatches may call wgpu-native directly.
     """
 
     backend: str = "wgpu"
@@ -36,6 +46,8 @@ class Settings:
     dump_wgsl: Path | None = None
     cache: str = "rw"
     cache_dir: Path | None = None
+    cache_max_bytes: int = 256 << 20
+    native: bool = True
 
     @property
     def cache_folder(self) -> Path:
@@ -92,10 +104,29 @@ def _positive(text: str) -> int:
     return value
 
 
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def byte_count(text: str) -> int:
+    """A number of bytes such as ``4096`` or ``64M``.
+
+    Raises:
+        ValueError: it is anything else, or below 1.
+    """
+    unit = _UNITS.get(text[-1:])
+    return _positive(text) if unit is None else _positive(text[:-1]) * unit
+
+
 def _cache_mode(text: str) -> str:
     if text not in ("off", "ro", "rw"):
         raise ValueError(text)
     return text
+
+
+def _switch(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(text)
+    return text == "1"
 
 
 VARIABLES: tuple[Variable, ...] = (
@@ -128,7 +159,7 @@ VARIABLES: tuple[Variable, ...] = (
         "dump_wgsl",
         "a folder",
         "off",
-        "every lowered shader is written there as a `.wgsl` file",
+        "the shader of every compiled program is written there as a `.wgsl` file",
         Path,
     ),
     Variable(
@@ -136,7 +167,7 @@ VARIABLES: tuple[Variable, ...] = (
         "cache",
         "`off`, `ro` or `rw`",
         "`rw`",
-        "whether device profiles are read from and written to the cache folder",
+        "whether the cache folder is read and written: compiled programs and device profiles",
         _cache_mode,
     ),
     Variable(
@@ -146,6 +177,23 @@ VARIABLES: tuple[Variable, ...] = (
         "the user's cache folder",
         "where the cache folder is",
         Path,
+    ),
+    Variable(
+        "VYRE_WGPU_CACHE_MAX_BYTES",
+        "cache_max_bytes",
+        "an integer of at least 1, also with K, M or G",
+        "256M",
+        "bytes of compiled programs in the cache folder; the least recently used leave first",
+        byte_count,
+    ),
+    Variable(
+        "VYRE_WGPU_NATIVE",
+        "native",
+        "`0` or `1`",
+        "`1`",
+        "whether dispatches call wgpu-native directly; `0` takes wgpu-py's public interface, "
+        "which is slower",
+        _switch,
     ),
 )
 

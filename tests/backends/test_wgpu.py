@@ -62,6 +62,7 @@ def test_stats_are_a_frozen_snapshot_of_the_named_counters(backend: WgpuBackend)
         stats.dispatches = 0  # type: ignore[misc]
 
 
+@pytest.mark.usefixtures("no_disk_cache")
 def test_stats_count_what_happens() -> None:
     with WgpuBackend() as own:
         assert set(own.stats().as_dict().values()) == {0}

@@ -38,7 +38,7 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"vyre-wgpu {vw.__version__}\n"
 
 
-COMMANDS = ["info", "doctor", "demo", "run", "wgsl", "programs", "completion"]
+COMMANDS = ["info", "doctor", "demo", "run", "wgsl", "cache", "programs", "completion"]
 
 
 def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,8 +34,8 @@ def ask_from_all_threads(
 
 
 def test_one_thread_makes_what_all_ask_for() -> None:
-    counters, calls = Counters(), []
-    cache: MemoryCache[str, str] = MemoryCache(8, counters)
+    calls: list[int] = []
+    cache: MemoryCache[str, str] = MemoryCache(8)
 
     def make() -> str:
         calls.append(1)
@@ -44,11 +44,11 @@ def test_one_thread_makes_what_all_ask_for() -> None:
 
     assert ask_from_all_threads(cache, make) == ["value"] * THREADS
     assert len(calls) == 1
-    assert counters.snapshot().memory_hits == THREADS - 1
+    assert cache.statistics().hits == THREADS - 1
 
 
 def test_failure_reaches_every_waiter_and_leaves_no_trace() -> None:
-    cache: MemoryCache[str, str] = MemoryCache(8, Counters())
+    cache: MemoryCache[str, str] = MemoryCache(8)
     failure = ValueError("no")
 
     def make() -> str:
@@ -61,7 +61,7 @@ def test_failure_reaches_every_waiter_and_leaves_no_trace() -> None:
 
 
 def test_an_interrupted_maker_is_replaced_by_a_waiter() -> None:
-    cache: MemoryCache[str, str] = MemoryCache(8, Counters())
+    cache: MemoryCache[str, str] = MemoryCache(8)
     interrupts: list[BaseException] = [KeyboardInterrupt()]
 
     def make() -> str:
@@ -76,12 +76,11 @@ def test_an_interrupted_maker_is_replaced_by_a_waiter() -> None:
 
 
 def test_the_one_unused_for_longest_is_evicted_and_counted() -> None:
-    counters = Counters()
-    cache: MemoryCache[str, str] = MemoryCache(2, counters)
+    cache: MemoryCache[str, str] = MemoryCache(2)
     for key in ("a", "b", "a", "c"):
         cache.get(key, lambda: "made")
     assert len(cache) == 2
-    assert counters.snapshot().evictions == 1
+    assert cache.statistics().evictions == 1
     assert cache.get("a", lambda: "again") == "made"
     assert cache.get("b", lambda: "again") == "again"
 
@@ -98,3 +97,22 @@ def test_counters_add_up_over_threads(name: str) -> None:
 def test_an_unknown_counter_is_an_error() -> None:
     with pytest.raises(KeyError):
         Counters().add(nonsense=1)
+
+
+def test_values_are_bounded_by_bytes_and_those_dropped_are_told_of() -> None:
+    dropped: list[str] = []
+    cache: MemoryCache[str, str] = MemoryCache(
+        99, max_bytes=10, size_of=len, on_evict=dropped.append
+    )
+    for value in ("aaaa", "bbbb", "cc"):
+        cache.get(value, lambda value=value: value)  # type: ignore[misc]
+    assert cache.statistics().bytes == 10
+    cache.get("aaaa", str)
+    assert cache.get("ddddd", lambda: "ddddd") == "ddddd"
+    assert dropped == ["bbbb", "cc"]
+    assert cache.keys() == ["aaaa", "ddddd"]
+    assert cache.get("large", lambda: "e" * 11) == "e" * 11
+    assert dropped == ["bbbb", "cc", "e" * 11]
+    assert cache.statistics() == (2, 9, 1, 5, 3)
+    cache.clear()
+    assert cache.statistics().bytes == 0

@@ -85,6 +85,7 @@ def test_unusual_arrays_give_the_right_result(backend: WgpuBackend, x: Any) -> N
     np.testing.assert_allclose(y, 2 * x.astype(np.float32) + 1, rtol=1e-6)
 
 
+@pytest.mark.usefixtures("no_disk_cache")
 def test_a_hundred_sizes_compile_once_and_a_seen_shape_makes_nothing() -> None:
     with WgpuBackend() as own:
         pipe = saxpy(own)

@@ -56,9 +56,15 @@ class Registry:
         self._installed = installed
         self._registered: dict[str, Factory] = {}
         self._shared: dict[tuple[str, int], Backend] = {}
+        self._process = os.getpid()
 
-    def forget_lock(self) -> None:
-        """Takes a new lock: in a forked child a thread that does not exist may hold the old one."""
+    def after_fork(self) -> None:
+        """Starts anew in a forked child: with its own instances, and a lock that nobody holds.
+
+        The parent's instances stay referenced: freeing them here could wait for threads that a
+        child does not have.
+        """
+        self._process = os.getpid()
         self._lock = threading.RLock()
 
     def register(self, name: str, factory: Factory) -> None:
@@ -82,7 +88,7 @@ class Registry:
         """Takes back `register`; the shared instance, if any, is closed."""
         with self._lock:
             del self._registered[name]
-            backend = self._shared.pop((name, os.getpid()), None)
+            backend = self._shared.pop((name, self._process), None)
         if backend is not None:
             backend.close()
 
@@ -111,7 +117,10 @@ class Registry:
         origin = "backend"
         if name is None:
             name, origin = settings.current().backend, "backend (VYRE_WGPU_BACKEND)"
-        key = (name, os.getpid())
+        key = (name, self._process)
+        backend = self._shared.get(key)
+        if backend is not None and not backend.closed:
+            return backend
         with self._lock:
             backend = self._shared.get(key)
             if backend is None or backend.closed:
@@ -149,7 +158,7 @@ class Registry:
 
 _registry = Registry()
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_registry.forget_lock)
+    os.register_at_fork(after_in_child=_registry.after_fork)
 
 
 def get_backend(name: str | None = None) -> Backend:

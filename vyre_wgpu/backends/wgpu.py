@@ -14,9 +14,13 @@ from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.program import Program
 from ..ir.types import ALL_DTYPES
-from ..pipeline.compile import Compiler
+from ..pipeline.compile import DEFAULT_OPTIONS, Compiler
 from ..pipeline.counters import Counters
+from ..pipeline.disk_cache import open_disk_cache
+from ..pipeline.explain import Explanation
+from ..pipeline.memo import Memo
 from ..pipeline.pipeline import WgpuPipeline
+from ..pipeline.record import Recording
 from ..pipeline.submit import Submitter
 from ..runtime.device import Device, open_device
 from ..runtime.info import AdapterInfo
@@ -25,8 +29,6 @@ from .protocol import BackendStats
 from .registry import get_backend
 
 __all__ = ["WgpuBackend"]
-
-_DEFAULT_OPTIONS = CompileOptions()
 
 
 class WgpuBackend:
@@ -47,8 +49,14 @@ class WgpuBackend:
         chosen = settings.current()
         self._device = open_device(adapter, immediates=immediates)
         self._counters = Counters()
+        self._memo: Memo[WgpuPipeline] = Memo(chosen.pipelines)
         self._compiler = Compiler(
-            self._device, self._counters, max_entries=chosen.pipelines, dump=chosen.dump_wgsl
+            self._device,
+            self._counters,
+            max_entries=chosen.pipelines,
+            dump=chosen.dump_wgsl,
+            disk=open_disk_cache(chosen.cache_folder, chosen.cache, chosen.cache_max_bytes),
+            on_evict=self._memo.drop,
         )
         self._submitter = Submitter(self._device, self._counters)
 
@@ -63,12 +71,20 @@ class WgpuBackend:
         return self._device
 
     @property
+    def compiler(self) -> Compiler:
+        """What compiles its programs and keeps them."""
+        return self._compiler
+
+    @property
     def closed(self) -> bool:
         """Whether `close` was called."""
         return self._device.closed
 
     def compile(self, program: Program, options: CompileOptions | None = None) -> WgpuPipeline:
-        """Compiles a program, or finds it compiled.
+        """Compiles a program, or finds it compiled: in memory, or in the cache folder.
+
+        A program object that was compiled with equal options before gives the same pipeline, as
+        long as memory keeps it.
 
         Raises:
             InputError: an argument of a wrong type.
@@ -77,24 +93,52 @@ class WgpuBackend:
             CompileError: lowering or the driver refused it.
             DeviceLostError: the backend is closed.
         """
+        if options is None:
+            options = DEFAULT_OPTIONS
+        elif not isinstance(options, CompileOptions):
+            raise InputError(
+                f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
+            )
+        elif options == DEFAULT_OPTIONS:
+            options = DEFAULT_OPTIONS
+        # An int is hashed faster than options, and most programs are compiled without.
+        memo_key = id(program) if options is DEFAULT_OPTIONS else (id(program), options)
+        seen = self._memo.find(memo_key)
+        if seen is not None:
+            self._device.check()
+            return seen
         if not isinstance(program, Program):
             raise InputError(
                 f"{program!r} is not a Program", fix="pass what ProgramBuilder.build() gives"
             )
-        options = _DEFAULT_OPTIONS if options is None else options
-        if not isinstance(options, CompileOptions):
-            raise InputError(
-                f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
-            )
         kernel = self._compiler.compile(program, options)
-        return WgpuPipeline(
+        pipeline = WgpuPipeline(
             program,
             options,
             kernel,
             self._submitter,
             _recompile,
-            lambda: self._compiler.compile(program, options, indirect=True),
+            self._compiler.compile_indirect,
         )
+        self._memo.add(memo_key, pipeline, kernel)
+        return pipeline
+
+    def explain(self, program: Program, options: CompileOptions | None = None) -> Explanation:
+        """Where `compile` would find a program now; if nowhere, what differs from the nearest.
+
+        Args:
+            program: the program.
+            options: the options that it would be compiled with.
+
+        Raises:
+            InputError: an argument of a wrong type.
+            OSError: the cache folder cannot be read.
+        """
+        if not isinstance(program, Program):
+            raise InputError(
+                f"{program!r} is not a Program", fix="pass what ProgramBuilder.build() gives"
+            )
+        return self._compiler.explain(program, options or DEFAULT_OPTIONS)
 
     def upload(self, array: npt.ArrayLike) -> DeviceBuffer:
         """Copies an array to the device, where dispatches take it without a copy.
@@ -124,17 +168,27 @@ class WgpuBackend:
             raise
         return buffer
 
+    def record(self) -> Recording:
+        """Starts a recording: dispatches that are submitted as one, once or many times.
+
+        Raises:
+            DeviceLostError: the backend is closed.
+        """
+        self._device.check()
+        return Recording(self._submitter)
+
     def stats(self) -> BackendStats:
         """What it did so far."""
         counts = self._counters.snapshot()
+        memory = self._compiler.memory_statistics()
         storage, staging, groups = self._submitter.statistics()
         return BackendStats(
             lowerings=counts.lowerings,
             modules_created=counts.modules_created,
-            memory_hits=counts.memory_hits,
+            memory_hits=memory.hits + self._memo.hits,
             disk_hits=counts.disk_hits,
             disk_writes=counts.disk_writes,
-            evictions=counts.evictions,
+            evictions=memory.evictions,
             bind_groups_created=groups.created,
             bind_group_hits=groups.hits,
             buffers_created=storage.created + staging.created,
@@ -152,6 +206,7 @@ class WgpuBackend:
         """
         if not self._device.closed:
             self._submitter.close()
+            self._memo.clear()
             self._compiler.close()
 
     def __enter__(self) -> WgpuBackend:

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import VyreError
-from . import completion, demo, doctor, info, run, shipped, wgsl
+from . import cache, completion, demo, doctor, info, run, shipped, wgsl
 from .output import PROGRAM, complain
 
 __all__ = ["main", "make_root_parser"]
 
-COMMANDS = (info, doctor, demo, run, wgsl, shipped, completion)
+COMMANDS = (info, doctor, demo, run, wgsl, cache, shipped, completion)
 
 _EPILOG = """\
 examples:

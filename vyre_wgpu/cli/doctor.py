@@ -174,7 +174,8 @@ def _cache_folder() -> str:
             Path(path).unlink()
     except OSError as error:
         raise VyreError(
-            f"{folder} cannot be written: {error.strerror or error}; each start probes anew",
+            f"{folder} cannot be written: {error.strerror or error}; each start compiles and "
+            "probes anew",
             fix="set VYRE_WGPU_CACHE_DIR to a folder that you may write to, or VYRE_WGPU_CACHE=off",
         ) from None
     return f"{folder} can be written"

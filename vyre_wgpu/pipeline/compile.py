@@ -1,26 +1,40 @@
-"""From a program to a `Kernel`: lowering, shader module, pipeline; each program once."""
+"""From a program to a `Kernel`: each program once, whether in memory, on disk or lowered now."""
 
 from __future__ import annotations
 
 import logging
 import re
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import CompileError, LimitError, UnsupportedFeatureError
+from ..errors import (
+    CompileError,
+    DeviceLostError,
+    ForkedProcessError,
+    LimitError,
+    UnsupportedFeatureError,
+    VyreError,
+)
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
 from ..runtime.device import Device, safe_label
 from ..wgsl.descriptor import KernelDescriptor, ShaderArtifact
-from ..wgsl.lower import lower
 from ..wgsl.options import CompileOptions
 from ..wgsl.target import Target
 from .counters import Counters
+from .descriptor_codec import encode_descriptor
+from .disk_cache import DiskCache
+from .entry import Entry, EntryError
+from .explain import Explanation, explain_miss
+from .keys import Key, Keys
 from .layouts import BindLayout, Layouts, binding_types
-from .memory_cache import MemoryCache
+from .lowering_version import is_current
+from .memory_cache import MAX_BYTES, MemoryCache, MemoryStatistics
 
-__all__ = ["Compiler", "Kernel", "target_of"]
+__all__ = ["DEFAULT_OPTIONS", "Compiler", "Kernel", "target_of"]
 
 _log = logging.getLogger("vyre_wgpu")
 
@@ -56,8 +70,23 @@ def target_of(device: Device) -> Target:
         max_workgroup_invocations=limits.max_workgroup_invocations,
         max_uniform_bytes=limits.max_uniform_size,
         loop_iterations=device.quirks.loop_iterations,
+        reorders_floats=device.quirks.floats_are_reordered,
         features=device.features,
     )
+
+
+_MemoryKey = str | tuple[str, CompileOptions, bool]
+"""Fingerprint, options, whether it is the indirect variant: all that differs on one device. The
+fingerprint alone, whose hash Python remembers, stands for the usual case: default options, direct.
+"""
+
+DEFAULT_OPTIONS = CompileOptions()
+
+
+def _memory_key(program: Program, options: CompileOptions, indirect: bool) -> _MemoryKey:
+    if not indirect and (options is DEFAULT_OPTIONS or options == DEFAULT_OPTIONS):
+        return program.fingerprint
+    return program.fingerprint, options, indirect
 
 
 class Compiler:
@@ -67,25 +96,44 @@ class Compiler:
         device: the device.
         counters: told what is done.
         max_entries: compiled programs kept in memory.
-        dump: folder that lowered shaders are written to, or None.
+        max_bytes: bytes of compiled programs kept in memory.
+        dump: folder that the shaders of compiled programs are written to, or None.
+        disk: where compiled programs outlive the process, or None.
+        on_evict: called with each kernel that memory drops for others.
+
+    Attributes:
+        device: the device.
+        target: what lowering knows of it.
+        disk: where compiled programs outlive the process, or None.
+        keys: makes the keys of the disk cache.
     """
 
     def __init__(
-        self, device: Device, counters: Counters, *, max_entries: int, dump: Path | None = None
+        self,
+        device: Device,
+        counters: Counters,
+        *,
+        max_entries: int,
+        max_bytes: int = MAX_BYTES,
+        dump: Path | None = None,
+        disk: DiskCache | None = None,
+        on_evict: Callable[[Kernel], None] = lambda _: None,
     ) -> None:
-        self._device = device
-        self._target = target_of(device)
+        self.device = device
+        self.disk = disk
+        self.target = target_of(device)
+        self.keys = Keys(device, self.target)
         self._counters = counters
         self._dump = dump
         self._layouts = Layouts(device)
-        self._cache: MemoryCache[tuple[str, CompileOptions, bool], Kernel] = MemoryCache(
-            max_entries, counters
+        self._memory: MemoryCache[_MemoryKey, Kernel] = MemoryCache(
+            max_entries, max_bytes=max_bytes, size_of=_kernel_bytes, on_evict=on_evict
         )
 
     def compile(
         self, program: Program, options: CompileOptions, *, indirect: bool = False
     ) -> Kernel:
-        """The kernel of a program: from memory, or lowered and built now.
+        """The kernel of a program: from memory, from disk, or lowered; built now unless in memory.
 
         Args:
             program: the program.
@@ -98,9 +146,45 @@ class Compiler:
             CompileError: lowering or the driver refused it.
             DeviceLostError: the device is closed or lost.
         """
-        self._device.check()
-        key = (program.fingerprint, options, indirect)
-        return self._cache.get(key, lambda: self._compile(program, options, indirect))
+        self.device.check()
+        key = _memory_key(program, options, indirect)
+        return self._memory.get(key, lambda: self._compile(program, options, indirect))
+
+    def compile_indirect(self, program: Program, options: CompileOptions) -> Kernel:
+        """`compile` of the variant for indirect grids."""
+        return self.compile(program, options, indirect=True)
+
+    def key_of(self, program: Program, options: CompileOptions, *, indirect: bool = False) -> Key:
+        """The key that a program is kept under, with its parts."""
+        return self.keys.of(program, options, indirect=indirect)
+
+    def explain(
+        self, program: Program, options: CompileOptions, *, indirect: bool = False
+    ) -> Explanation:
+        """Where `compile` would find a program now; if nowhere, what differs from the nearest.
+
+        Raises:
+            OSError: the cache folder cannot be read.
+        """
+        key = self.key_of(program, options, indirect=indirect)
+        in_memory = self._memory.keys()
+        if _memory_key(program, options, indirect) in in_memory:
+            return Explanation("memory", key.digest, key.parts)
+        named = [(k, DEFAULT_OPTIONS, False) if isinstance(k, str) else k for k in in_memory]
+        stored = [Key.of(self.keys.parts(*other)) for other in reversed(named)]
+        for _, entry in self.disk.entries() if self.disk is not None else ():
+            if isinstance(entry, Entry):
+                if entry.parts_bytes == key.encoded and entry.program == program.erased_bytes:
+                    return Explanation("disk", key.digest, key.parts)
+                try:
+                    stored.append(Key.of(entry.parts()))
+                except EntryError:
+                    continue
+        return explain_miss(key, stored)
+
+    def memory_statistics(self) -> MemoryStatistics:
+        """What is kept in memory."""
+        return self._memory.statistics()
 
     def build(self, artifact: ShaderArtifact, label: str = "") -> Kernel:
         """The kernel of a lowered program.
@@ -115,14 +199,14 @@ class Compiler:
         import wgpu
 
         descriptor, label = artifact.descriptor, safe_label(label)
-        _check_features(descriptor, self._device, label)
-        _check_limits(descriptor, self._device, label)
-        with self._device.reporting(f"compiling {label!r}"):
+        _check_features(descriptor, self.device, label)
+        _check_limits(descriptor, self.device, label)
+        with self.device.reporting(f"compiling {label!r}"):
             try:
-                module = self._device.wgpu.create_shader_module(label=label, code=artifact.wgsl)
+                module = self.device.wgpu.create_shader_module(label=label, code=artifact.wgsl)
                 self._counters.add(modules_created=1)
                 layout = self._layouts.bind_layout(descriptor)
-                pipeline = self._device.wgpu.create_compute_pipeline(
+                pipeline = self.device.wgpu.create_compute_pipeline(
                     label=label,
                     layout=self._layouts.pipeline_layout(layout, _immediate_bytes(descriptor)),
                     compute={"module": module, "entry_point": "main"},
@@ -133,7 +217,7 @@ class Compiler:
                 if "lost" in str(error).lower():
                     raise
                 raise CompileError(
-                    f"the shader compiler refused program {label!r} on {self._device.info.name}: "
+                    f"the shader compiler refused program {label!r} on {self.device.info.name}: "
                     f"{error}",
                     fix="report this with the program; VYRE_WGPU_DUMP_WGSL=folder keeps its shader",
                 ) from error
@@ -141,15 +225,56 @@ class Compiler:
 
     def close(self) -> None:
         """Forgets all kernels and layouts."""
-        self._cache.clear()
+        self._memory.clear()
 
     def _compile(self, program: Program, options: CompileOptions, indirect: bool) -> Kernel:
-        _check_types(program, self._device)
-        artifact = lower(program, options, self._target, indirect=indirect)
+        if self.disk is None:
+            return self.compile_anew(program, options, indirect=indirect)
+        key = self.key_of(program, options, indirect=indirect)
+        artifact = self.disk.load(key, program, options, indirect=indirect)
+        if artifact is not None:
+            try:
+                kernel = self.build(artifact, program.name)
+            except (DeviceLostError, ForkedProcessError):
+                raise
+            except VyreError as error:  # if it is not the entry's fault, lowering anew says so
+                self.disk.refuse(key, f"the device refused it: {error.message}")
+            else:
+                self._counters.add(disk_hits=1)
+                self._write_shader(program, artifact)
+                return kernel
+        kernel = self.compile_anew(program, options, indirect=indirect)
+        if is_current() and self.disk.store(key, program, kernel.artifact):
+            self._counters.add(disk_writes=1)
+        return kernel
+
+    def compile_anew(
+        self, program: Program, options: CompileOptions, *, indirect: bool = False
+    ) -> Kernel:
+        """`compile` without looking anywhere and without keeping the result."""
+        from ..wgsl.lower import lower  # a fifth of all imports, which a warm start does without
+
+        self.device.check()
+        _check_types(program, self.device)
+        artifact = lower(program, options, self.target, indirect=indirect)
         self._counters.add(lowerings=1)
+        self._write_shader(program, artifact)
+        return self.build(artifact, program.name)
+
+    def _write_shader(self, program: Program, artifact: ShaderArtifact) -> None:
         if self._dump is not None:
             _write_shader(self._dump, program, artifact.wgsl)
-        return self.build(artifact, program.name)
+
+
+_KERNEL_OVERHEAD = 4096
+"""Bytes of wgpu's own objects of a pipeline, roughly; what drivers keep is not known."""
+
+
+def _kernel_bytes(kernel: Kernel) -> int:
+    """Bytes that a kernel counts in memory: text, launch contract, a share for wgpu's objects."""
+    artifact = kernel.artifact
+    text, contract = sys.getsizeof(artifact.wgsl), encode_descriptor(artifact.descriptor)
+    return text + len(contract) + _KERNEL_OVERHEAD
 
 
 def _immediate_bytes(descriptor: KernelDescriptor) -> int:

@@ -1,4 +1,4 @@
-"""Counters of what compilation and dispatch did; they only grow."""
+"""Counters of what compilation and dispatch did; they only grow. Caches count for themselves."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ class Counts:
     Attributes:
         lowerings: programs lowered to WGSL.
         modules_created: shader modules made.
-        memory_hits: compilations served from memory.
         disk_hits: compilations served from the disk cache.
         disk_writes: entries written to the disk cache.
-        evictions: compiled programs dropped from memory for others.
         dispatches: kernel launches.
         submissions: command buffers submitted.
         traps: dispatches that ended in a trap.
@@ -26,10 +24,8 @@ class Counts:
 
     lowerings: int = 0
     modules_created: int = 0
-    memory_hits: int = 0
     disk_hits: int = 0
     disk_writes: int = 0
-    evictions: int = 0
     dispatches: int = 0
     submissions: int = 0
     traps: int = 0
@@ -50,6 +46,13 @@ class Counters:
         with self._lock:
             for name, amount in amounts.items():
                 self._counts[name] += amount
+
+    def add_dispatch(self) -> None:
+        """Counts a dispatch in a submission of its own."""
+        counts = self._counts
+        with self._lock:
+            counts["dispatches"] += 1
+            counts["submissions"] += 1
 
     def snapshot(self) -> Counts:
         """The counts now."""

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 
-from .counters import Counters
-
-__all__ = ["MemoryCache"]
+__all__ = ["MAX_BYTES", "MemoryCache", "MemoryStatistics"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+MAX_BYTES = 256 << 20
+"""Bytes of the values of one cache unless told otherwise."""
+
+
+class MemoryStatistics(NamedTuple):
+    """What a cache holds and did.
+
+    Attributes:
+        entries: values that it holds.
+        bytes: their size.
+        hits: values that were there, or were being made.
+        misses: values that had to be made.
+        evictions: values dropped for others, or too large to be kept.
+    """
+
+    entries: int
+    bytes: int
+    hits: int
+    misses: int
+    evictions: int
 
 
 class _Flight(Generic[V]):
@@ -31,18 +50,46 @@ class MemoryCache(Generic[K, V]):
 
     Args:
         max_entries: values kept at most.
-        counters: told hits and evictions.
+        max_bytes: bytes of values kept at most.
+        size_of: bytes of a value.
+        on_evict: called with each value that is dropped for others, under no lock.
     """
 
-    def __init__(self, max_entries: int, counters: Counters) -> None:
-        self._values: LRUCache[K, V] = LRUCache(max_entries)
+    def __init__(
+        self,
+        max_entries: int,
+        *,
+        max_bytes: int = MAX_BYTES,
+        size_of: Callable[[V], int] = lambda _: 0,
+        on_evict: Callable[[V], None] = lambda _: None,
+    ) -> None:
+        self._values: LRUCache[K, V] = LRUCache(max_bytes, getsizeof=size_of)
+        self._max_entries = max_entries
+        self._size_of = size_of
+        self._on_evict = on_evict
         self._flights: dict[K, _Flight[V]] = {}
         self._lock = threading.Lock()
-        self._counters = counters
+        self._hits = self._misses = self._evictions = 0
 
     def __len__(self) -> int:
         with self._lock:
             return len(self._values)
+
+    def keys(self) -> list[K]:
+        """The keys of the values that it holds; no use of them."""
+        with self._lock:
+            return list(self._values)
+
+    def statistics(self) -> MemoryStatistics:
+        """What it holds and did."""
+        with self._lock:
+            return MemoryStatistics(
+                len(self._values),
+                int(self._values.currsize),
+                self._hits,
+                self._misses,
+                self._evictions,
+            )
 
     def get(self, key: K, make: Callable[[], V]) -> V:
         """The value of a key; made by one caller on a miss, while others of the key wait for it.
@@ -56,23 +103,30 @@ class MemoryCache(Generic[K, V]):
         """
         while True:
             with self._lock:
-                value = self._values.get(key)
-                if value is not None:
-                    self._counters.add(memory_hits=1)
+                try:
+                    value = self._values[key]
+                except KeyError:
+                    pass
+                else:
+                    self._hits += 1
                     return value
                 flight = self._flights.get(key)
+                is_ours = flight is None
                 if flight is None:
                     flight = self._flights[key] = _Flight()
-                    break
-                flight.waiters += 1
+                    self._misses += 1
+                else:
+                    flight.waiters += 1
+            if is_ours:
+                return self._fly(key, make, flight)
             flight.done.wait()
             if flight.error is not None:
                 raise flight.error
             if flight.value is not None:
-                self._counters.add(memory_hits=1)
+                with self._lock:
+                    self._hits += 1
                 return flight.value
             # The maker was interrupted (KeyboardInterrupt): that is not ours, try again.
-        return self._fly(key, make, flight)
 
     def clear(self) -> None:
         """Forgets all values."""
@@ -80,6 +134,7 @@ class MemoryCache(Generic[K, V]):
             self._values.clear()
 
     def _fly(self, key: K, make: Callable[[], V], flight: _Flight[V]) -> V:
+        evicted: list[V] = []
         try:
             value = flight.value = make()
         except Exception as error:
@@ -87,11 +142,24 @@ class MemoryCache(Generic[K, V]):
             raise
         else:
             with self._lock:
-                if len(self._values) >= self._values.maxsize:
-                    self._counters.add(evictions=1)
-                self._values[key] = value
+                evicted = self._keep(key, value)
             return value
         finally:
             with self._lock:
                 del self._flights[key]
             flight.done.set()
+            for old in evicted:
+                self._on_evict(old)
+
+    def _keep(self, key: K, value: V) -> list[V]:
+        """Puts a value in and gives what had to leave for it: itself, if it is too large."""
+        values, size = self._values, self._size_of(value)
+        evicted = []
+        if size > values.maxsize:
+            evicted.append(value)
+        else:
+            while len(values) >= self._max_entries or values.currsize + size > values.maxsize:
+                evicted.append(values.popitem()[1])
+            values[key] = value
+        self._evictions += len(evicted)
+        return evicted

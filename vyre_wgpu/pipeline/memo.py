@@ -1,0 +1,112 @@
+"""`Memo`: the pipelines of program objects that were compiled before.
+
+Compiling the same object again is one look into a dictionary: no fingerprint, no key, no lock. What
+is found here does not count as a use in the memory cache; what that drops is dropped here too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Hashable
+from typing import Generic, Protocol, TypeVar
+
+__all__ = ["Memo"]
+
+PER_KERNEL = 4
+"""Equal program objects remembered for one kernel: each is kept alive."""
+
+
+MAX_CAME_ONCE = 1000
+"""Keys noted of objects that came once; nothing is kept alive by them, so an id may come again."""
+
+
+class Pipeline(Protocol):
+    """What is remembered: it keeps its program alive, so that the program's id stays its own."""
+
+    @property
+    def program(self) -> object:
+        """The program."""
+        ...
+
+
+P = TypeVar("P", bound=Pipeline)
+
+MemoKey = int | tuple[int, Hashable]
+"""The id of a program object, with its options where they are not the default."""
+
+
+class Memo(Generic[P]):
+    """Pipelines by program object and options. Safe to use from several threads.
+
+    Args:
+        max_kernels: kernels whose pipelines are remembered at most.
+    """
+
+    def __init__(self, max_kernels: int) -> None:
+        self._max_kernels = max_kernels
+        self._pipelines: dict[MemoKey, P] = {}
+        self._of_kernel: dict[int, tuple[object, list[MemoKey]]] = {}
+        self._came_once: set[MemoKey] = set()
+        self._lock = threading.Lock()
+        # Counts without a lock: the next number of a counter is one step of the interpreter.
+        self._tick = itertools.count().__next__
+        self._looks = 0
+
+    @property
+    def hits(self) -> int:
+        """How often a pipeline was found."""
+        with self._lock:
+            self._looks += 1
+            return self._tick() - self._looks + 1
+
+    def find(self, key: MemoKey) -> P | None:
+        """The pipeline remembered under a key, or None."""
+        pipeline = self._pipelines.get(key)
+        if pipeline is not None:
+            self._tick()
+        return pipeline
+
+    def add(self, key: MemoKey, pipeline: P, kernel: object) -> None:
+        """Remembers a pipeline until its kernel is dropped, or newer ones of the kernel come.
+
+        The first object of a kernel is remembered at once, another when it comes a second time:
+        most programs that are built anew are compiled once and thrown away.
+        """
+        with self._lock:
+            known = self._of_kernel.get(id(kernel))
+            if known is None:
+                known = self._of_kernel[id(kernel)] = (kernel, [])
+            elif key not in self._came_once:
+                if len(self._came_once) >= MAX_CAME_ONCE:
+                    self._came_once.clear()
+                self._came_once.add(key)
+                return
+            self._came_once.discard(key)
+            keys = known[1]
+            if key not in self._pipelines:
+                keys.append(key)
+            self._pipelines[key] = pipeline
+            if len(keys) > PER_KERNEL:
+                self._pipelines.pop(keys.pop(0), None)
+            if len(self._of_kernel) > self._max_kernels:
+                # The memory cache drops kernels in time; one that it dropped before this call is
+                # found here only.
+                self._drop(next(iter(self._of_kernel)))
+
+    def drop(self, kernel: object) -> None:
+        """Forgets the pipelines of a kernel."""
+        with self._lock:
+            self._drop(id(kernel))
+
+    def _drop(self, number: int) -> None:
+        _, keys = self._of_kernel.pop(number, (None, []))
+        for key in keys:
+            self._pipelines.pop(key, None)
+
+    def clear(self) -> None:
+        """Forgets all."""
+        with self._lock:
+            self._pipelines.clear()
+            self._of_kernel.clear()
+            self._came_once.clear()
