@@ -78,3 +78,7 @@ check-tests:
 	echo '== pytest, with dispatch blocks in uniform buffers'
 	VYRE_TEST_DISPATCH_BLOCK=uniform $(BIN)/python -m pytest -q tests/wgsl/test_statements.py \
 	    tests/wgsl/test_loops.py tests/wgsl/test_extents.py tests/programs/test_crc32.py
+	echo '== pytest, through the public interface of wgpu-py'
+	VYRE_WGPU_NATIVE=0 $(BIN)/python -m pytest -q tests/pipeline/test_contract.py \
+	    tests/pipeline/test_submit.py tests/pipeline/test_future.py tests/pipeline/test_record.py \
+	    tests/pipeline/test_device_buffers.py tests/programs/test_crc32.py

@@ -1,7 +1,8 @@
-"""A 4 KB round trip: this library beside the same work through wgpu-py's own interface.
+"""A 4 KB round trip: this library beside the same work by hand and by others.
 
-Every way multiplies and adds 1,024 floats and brings them back, in one run on one machine. Only the
-ratios mean anything. `--json` prints the figures for a program.
+Every way multiplies and adds 1,024 floats and brings them back, all in turn in one run on one
+machine, so that only the ratios mean anything. The hand-written direct calls of wgpu-native are the
+floor, and come first in each table. `--json` prints the figures for a program.
 """
 
 from __future__ import annotations
@@ -9,98 +10,86 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import _ways as ways
 import numpy as np
-import wgpu
-from wgpu.utils.compute import compute_with_buffers
 
-import vyre_wgpu as vw
 from vyre_wgpu.backends.wgpu import WgpuBackend
 
-N = 1024
-WGSL = """
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-@compute @workgroup_size(256)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    if (id.x < arrayLength(&x)) { y[id.x] = x[id.x] * 2.0 + 1.0; }
-}
-"""
+ROUNDS = 20
+BASE = "vyre_wgpu"
 
 
-def with_vyre(backend: WgpuBackend, x: np.ndarray) -> Callable[[], np.ndarray]:
-    b = vw.ProgramBuilder("axpb")
-    source = b.read("x", vw.f32)
-    target = b.output("y", vw.f32, like=source)
-    i = b.global_id()
-    target[i] = source[i] * 2.0 + 1.0
-    pipe = backend.compile(b.build())
-    return lambda: pipe.fn(x)
+def measure(chosen: dict[str, ways.Way], seconds: float) -> dict[str, dict[str, float]]:
+    """Median, p10 and p90 of a call of each, in microseconds.
+
+    The ways take turns, so that what else the machine does falls on all alike.
+    """
+    expected = np.arange(ways.N, dtype=np.float32) * 2 + 1
+    times: dict[str, list[float]] = {name: [] for name in chosen}
+    for run in chosen.values():
+        np.testing.assert_array_equal(run(), expected)
+        for _ in range(50):
+            run()
+    for _ in range(ROUNDS):
+        for name, run in chosen.items():
+            end = time.perf_counter() + seconds / ROUNDS
+            while (start := time.perf_counter()) < end:
+                run()
+                times[name].append((time.perf_counter() - start) * 1e6)
+    return {name: summary(taken) for name, taken in times.items()}
 
 
-def with_reused_objects(device: wgpu.GPUDevice, x: np.ndarray) -> Callable[[], np.ndarray]:
-    """wgpu-py's public interface with everything made once."""
-    usage = wgpu.BufferUsage
-    source = device.create_buffer(size=x.nbytes, usage=usage.STORAGE | usage.COPY_DST)
-    target = device.create_buffer(size=x.nbytes, usage=usage.STORAGE | usage.COPY_SRC)
-    staging = device.create_buffer(size=x.nbytes, usage=usage.MAP_READ | usage.COPY_DST)
-    pipeline = device.create_compute_pipeline(
-        layout="auto",
-        compute={"module": device.create_shader_module(code=WGSL), "entry_point": "main"},
-    )
-    group = device.create_bind_group(
-        layout=pipeline.get_bind_group_layout(0),
-        entries=[
-            {"binding": k, "resource": {"buffer": buffer, "offset": 0, "size": x.nbytes}}
-            for k, buffer in enumerate((source, target))
-        ],
-    )
-
-    def run() -> np.ndarray:
-        device.queue.write_buffer(source, 0, x)
-        encoder = device.create_command_encoder()
-        compute = encoder.begin_compute_pass()
-        compute.set_pipeline(pipeline)
-        compute.set_bind_group(0, group)
-        compute.dispatch_workgroups(N // 256)
-        compute.end()
-        encoder.copy_buffer_to_buffer(target, 0, staging, 0, x.nbytes)
-        device.queue.submit([encoder.finish()])
-        staging.map_sync("READ")
-        result = np.frombuffer(staging.read_mapped(copy=True), np.float32)
-        staging.unmap()
-        return result
-
-    return run
+def summary(taken: list[float]) -> dict[str, float]:
+    """Median, p10 and p90."""
+    deciles = statistics.quantiles(taken, n=10)
+    return {"median_us": statistics.median(taken), "p10_us": deciles[0], "p90_us": deciles[8]}
 
 
-def with_buffers(x: np.ndarray) -> Callable[[], np.ndarray]:
-    """wgpu-py's helper, which makes everything anew each time."""
-
-    def run() -> np.ndarray:
-        out = compute_with_buffers({0: x}, {1: (N, "f")}, WGSL, n=(N // 256, 1, 1))
-        return np.frombuffer(out[1], np.float32)
-
-    return run
-
-
-def measure(
-    run: Callable[[], np.ndarray], expected: np.ndarray, seconds: float
-) -> dict[str, float]:
-    """Median, p10 and p90 of one call, in microseconds."""
-    np.testing.assert_array_equal(run(), expected)
-    for _ in range(20):
+def allocated(run: ways.Way, times: int = 200) -> float:
+    """Blocks of memory that Python holds more of after a call than before, on average."""
+    run()
+    before = sys.getallocatedblocks()
+    for _ in range(times):
         run()
-    times = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        times.append((time.perf_counter() - start) * 1e6)
-    deciles = statistics.quantiles(times, n=10)
-    return {"median_us": statistics.median(times), "p10_us": deciles[0], "p90_us": deciles[8]}
+    return (sys.getallocatedblocks() - before) / times
+
+
+def measure_halves(chosen: dict[str, ways.Halves], seconds: float) -> dict[str, dict[str, float]]:
+    """As `measure`, of the first half only: enqueued, and not waited for."""
+    times: dict[str, list[float]] = {name: [] for name in chosen}
+    for _ in range(ROUNDS):
+        for name, way in chosen.items():
+            end = time.perf_counter() + seconds / ROUNDS
+            while (start := time.perf_counter()) < end:
+                way.enqueue()
+                times[name].append((time.perf_counter() - start) * 1e6)
+                way.finish()
+    return {name: summary(taken) for name, taken in times.items()}
+
+
+@contextmanager
+def busy_thread() -> Iterator[None]:
+    """Another thread that runs Python code without a pause."""
+    stop: list[bool] = []
+
+    def work() -> None:
+        n = 0
+        while not stop:
+            n += 1
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.append(True)
+        thread.join()
 
 
 def main() -> None:
@@ -108,25 +97,46 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each way")
     arguments = parser.parse_args()
-    x = np.arange(N, dtype=np.float32)
+    x = np.arange(ways.N, dtype=np.float32)
     with WgpuBackend() as backend:
-        ways = {
-            "vyre_wgpu": with_vyre(backend, x),
-            "wgpu-py, objects reused": with_reused_objects(backend.device.wgpu, x),
-            "compute_with_buffers": with_buffers(x),
+        chosen: dict[str, ways.Way] = {
+            "library calls, spinning": ways.with_library_calls(backend, x),
+            BASE: ways.with_vyre(backend, x),
+            "library calls, blocking": ways.with_library_calls(backend, x, spin=False),
+            "wgpu-py, objects reused": ways.with_public_interface(backend, x),
+            "compute_with_buffers": ways.with_compute_with_buffers(x),
         }
-        figures = {name: measure(run, x * 2 + 1, arguments.seconds) for name, run in ways.items()}
-        adapter = backend.adapter_info.summary
+        cupy = ways.with_cupy(x)
+        if cupy is not None:
+            chosen["CuPy ElementwiseKernel"] = cupy
+        tables = {"round trip of 4 KB": measure(chosen, arguments.seconds)}
+        recorded = {
+            "library calls, spinning": chosen["library calls, spinning"],
+            "replay": ways.with_a_recording(backend, x),
+        }
+        tables["a recorded dispatch"] = measure(recorded, arguments.seconds)
+        halves = {
+            "library calls, spinning": ways.with_library_calls(backend, x),
+            "submit": ways.with_futures(backend, x),
+        }
+        tables["enqueue only"] = measure_halves(halves, arguments.seconds)
+        with busy_thread():
+            busy = {name: chosen[name] for name in (BASE, "library calls, blocking")}
+            tables["round trip beside a busy thread"] = measure(busy, arguments.seconds / 2)
+        kept = allocated(chosen[BASE])
+        adapter, calls = backend.adapter_info.summary, backend.device.calls.name
     if arguments.json:
-        print(json.dumps({"adapter": adapter, "round_trip_4KB": figures}))
+        print(json.dumps({"adapter": adapter, "calls": calls, "kept_blocks": kept, **tables}))
         return
-    print(f"4 KB round trip on {adapter}")
-    base = figures["vyre_wgpu"]["median_us"]
-    for name, f in figures.items():
-        print(
-            f"  {name:26}{f['median_us']:9.0f} us  (p10 {f['p10_us']:.0f}, p90 {f['p90_us']:.0f})"
-            f"  {f['median_us'] / base:5.2f} x"
-        )
+    print(f"{adapter}, {calls} calls; {kept:.2f} blocks of memory kept by a dispatch")
+    for title, figures in tables.items():
+        print(title)
+        base = next(iter(figures.values()))["median_us"]
+        for name, f in figures.items():
+            print(
+                f"  {name:26}{f['median_us']:9.1f} us  (p10 {f['p10_us']:.1f}, "
+                f"p90 {f['p90_us']:.1f})  {f['median_us'] / base:5.2f} x"
+            )
 
 
 if __name__ == "__main__":

@@ -174,4 +174,7 @@ def test_device_objects_do_not_pile_up(backend: WgpuBackend) -> None:
     before = live()
     for _ in range(200):
         pipe.fn(X)
-    assert live() == before
+    after = live()
+    # One dispatch may be encoded ahead, if the device left the time.
+    assert abs(after.pop("commandBuffers") - before.pop("commandBuffers")) <= 1
+    assert after == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ from vyre_wgpu.pipeline.compile import Compiler, Kernel
 from vyre_wgpu.pipeline.counters import Counters
 from vyre_wgpu.pipeline.submission import Frame, Slot, Submission, check_result_bytes
 from vyre_wgpu.pipeline.submit import Submitter
+from vyre_wgpu.runtime import native
 from vyre_wgpu.runtime.device import Device
 from vyre_wgpu.wgsl.descriptor import HEADER_WORDS, Binding, KernelDescriptor, ShaderArtifact
 
@@ -263,3 +265,63 @@ def test_closed_submitter_reports_a_lost_device() -> None:
         with pytest.raises(DeviceLostError, match="closed"):
             bench.submitter.run(bench.submission(np.arange(100, 200, dtype=np.uint32)))
         assert bench.submitter.statistics()[0].bytes == 0
+
+
+def test_a_dispatch_that_is_repeated_is_encoded_ahead_and_never_confused(bench: Bench) -> None:
+    """Equal dispatches, then other params, another grid, equal ones again."""
+    x = np.arange(100, 400, dtype=np.uint32)
+    for a in (2, 2, 2, 3, 2, 2, 2):
+        submission = bench.submission(x, a)
+        for _ in range(3):
+            bench.y[:] = 0
+            assert bench.submitter.run(submission).trap.flag == 0
+            assert (bench.y == a * x + 1).all()
+    short = bench.submission(x, 2)
+    frame = Frame(bench.kernel, short.frame.slots, (1, 1, 1), "short")
+    for _ in range(3):
+        bench.submitter.run(short._replace(frame=frame))
+        assert (bench.y == np.where(x < 164, 2 * x + 1, 0)).all()
+        assert bench.submitter.run(submission).trap.flag == 0
+
+
+@pytest.mark.parametrize("most_lost", [0, native.MOST_LOST])
+def test_nothing_leaks(most_lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live objects of wgpu-native after many dispatches of every kind are those of before.
+
+    But for the few command buffers that are finished in vain.
+    """
+    monkeypatch.setattr(native, "MOST_LOST", most_lost)
+    from wgpu.backends.wgpu_native._helpers import generate_report
+
+    def live() -> dict[str, int]:
+        gc.collect()  # for what wgpu-py's own objects hold
+        return {name: counts["kept"] for name, counts in generate_report()["hub"].items()}
+
+    def work() -> None:
+        x = np.arange(100, 400, dtype=np.uint32)
+        for a in (2, 2, 3, 2, 2):
+            bench.submitter.run(bench.submission(x, a))
+        tickets = [bench.submitter.start(bench.submission(x)) for _ in range(3)]
+        for ticket in tickets:
+            bench.submitter.collect(ticket)
+        batch = bench.submitter.hold([submission, submission], "two")
+        for _ in range(3):
+            ticket = bench.submitter.start_batch(batch, [submission, submission])
+            bench.submitter.encode_batch(batch)
+            bench.submitter.collect(ticket)
+        bench.submitter.let_go(batch)
+
+    with WgpuBackend() as own:
+        bench = Bench(own.device)
+        submission = bench.submission(np.arange(100, 164, dtype=np.uint32))
+        work()
+        work()
+        before = live()
+        for _ in range(40):
+            work()
+        after = live()
+        lost = after.pop("commandBuffers") - before.pop("commandBuffers")
+        assert after == before
+        assert 0 <= lost <= most_lost
+        assert bench.lent() == 0
+        bench.submitter.close()

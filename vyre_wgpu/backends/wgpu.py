@@ -159,10 +159,11 @@ class WgpuBackend:
                 fix="convert it to bool, an integer or a float type of 8 to 64 bits",
             )
         data = np.ascontiguousarray(given, dtype)
-        pooled = self._submitter.allocate(data.nbytes)
-        buffer = DeviceBuffer(self._submitter, pooled, dtype, given.shape)
+        memory = self._submitter.memory
+        pooled = memory.allocate(data.nbytes)
+        buffer = DeviceBuffer(memory, pooled, dtype, given.shape)
         try:
-            self._submitter.write(pooled, data)
+            memory.write(pooled, data)
         except BaseException:
             buffer.close()
             raise

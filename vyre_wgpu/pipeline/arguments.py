@@ -7,9 +7,9 @@ against that and gives a `BoundCall`, in which nothing is left to check but a de
 from __future__ import annotations
 
 import math
-import operator
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError, LimitError, OutputBudgetError
 from ..ir.program import Buffer, BufferKind, Program
 from ..ir.sizes import MAX_ELEMENTS, SizeOp
+from .bound_call import BoundCall, Shape
 from .config import DispatchConfig, Indirect
+from .config_checks import check_config, checked_grid, integer, shape_options, shown
 from .host import as_chunk, as_input, contiguous
 
 __all__ = ["Binder", "BoundCall", "Inputs", "Params"]
@@ -31,36 +33,13 @@ Params = Mapping[str, object]
 
 _NO_CONFIG = DispatchConfig()
 
+_ParamValues = tuple[tuple[object, ...], tuple[int, ...], dict[int, int]]
+"""Values of all params, their bit patterns, and those of integers by param index."""
 
-@dataclass(frozen=True, slots=True)
-class BoundCall:
-    """One dispatch's arguments, checked against the program.
+_NO_INTEGERS: Mapping[int, int] = {}
 
-    Attributes:
-        inputs: buffer index to array: any shape, C order, native byte order, the declared dtype.
-            May be the caller's own memory; it must not be written to.
-        residents: buffer index to device buffer, for the inputs that already live on a device.
-        lengths: elements of every buffer, by buffer index.
-        params: bit pattern of every param, by param index (`DType.encode`).
-        extent: logical elements on each of the program's axes; all 1 for an indirect launch.
-        shapes: shape of each returned array, in the order of ``Program.outputs``.
-        label: the config's label.
-        indirect: where the device has the number of workgroups, or None.
-    """
-
-    inputs: dict[int, Array]
-    residents: dict[int, DeviceBuffer]
-    lengths: tuple[int, ...]
-    params: tuple[int, ...]
-    extent: tuple[int, ...]
-    shapes: tuple[tuple[int, ...], ...]
-    label: str = ""
-    indirect: Indirect | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the extent has no element, so that nothing is to run."""
-        return 0 in self.extent
+_MAX_SHAPES = 256
+"""Shapes that a binder remembers; the one seen first goes first."""
 
 
 class Binder:
@@ -75,10 +54,17 @@ class Binder:
         self._where = f"program {program.name!r}" if program.name else "the program"
         buffers = program.buffers
         self._inputs = [(i, b) for i, b in enumerate(buffers) if b.kind.is_host_input]
+        self._fast = [(i, b, b.dtype.numpy) for i, b in self._inputs]
         self._outputs = [(i, b) for i, b in enumerate(buffers) if b.kind.is_returned]
         self._input_names = [b.name for _, b in self._inputs]
         self._param_names = [p.name for p in program.params]
+        # Before the first call, objects that no caller has.
+        self._last_params: _ParamValues = (tuple(object() for _ in self._param_names), (), {})
         self._sized = _evaluation_order(buffers)
+        sizes = [b.count for b in buffers if b.count is not None] + list(program.extent)
+        self._size_params = sorted({p for size in sizes for p in size.leaves(SizeOp.PARAM)})
+        self._shapes: dict[tuple[Any, ...], Shape] = {}
+        self._lock = threading.Lock()
         self._carries = [b.name for b in buffers if b.kind is BufferKind.CARRY]
 
     def bind(
@@ -102,43 +88,75 @@ class Binder:
             LimitError: more lanes than 2^32 - 1.
             OutputBudgetError: more bytes returned than the config allows.
         """
-        config = _NO_CONFIG if config is None else config
-        if not isinstance(config, DispatchConfig):
-            raise InputError(
-                f"config is {describe(config)}, not a DispatchConfig",
-                fix="pass DispatchConfig(extent=..., grid=..., max_output_bytes=..., label=...)",
-            )
-        if not isinstance(config.label, str):
-            raise InputError(f"label is {describe(config.label)}, not text", fix="pass a str")
+        if config is not None:
+            check_config(config)
         if self._carries:
             raise InputError(
                 f"{self._where} has the carry buffer {self._carries[0]!r}, whose content lives "
                 "from chunk to chunk of a stream; a single dispatch has nowhere to keep it",
                 fix="declare it read_write and pass it along",
             )
-        self._check_param_names({} if params is None else params)
-        given = {
-            index: as_input(value, buffer.dtype, buffer.name)
-            for (index, buffer), value in zip(self._inputs, self._values(inputs), strict=True)
-        }
-        bits, integers = self._param_values({} if params is None else params)
-        lengths = self._lengths(given, integers)
-        indirect = _checked_grid(config.grid) if isinstance(config.grid, Indirect) else None
+        bits: tuple[int, ...] = ()
+        integers: Mapping[int, int] = _NO_INTEGERS
+        if params is not None or self._param_names:
+            bits, integers = self._param_values({} if params is None else params)
+        if type(inputs) not in (list, tuple) or len(inputs) != len(self._fast):
+            inputs = self._values(inputs)
+        item: Array | DeviceBuffer
+        given: list[Array | DeviceBuffer] = []
+        shapes: list[tuple[int, ...]] = []
+        arrays: dict[int, Array] = {}
+        residents: dict[int, DeviceBuffer] = {}
+        is_plain = True
+        for value, (index, buffer, dtype) in zip(inputs, self._fast, strict=True):
+            if type(value) is np.ndarray and value.dtype is dtype and value.flags.c_contiguous:
+                arrays[index] = item = value
+            else:
+                item = as_input(value, buffer.dtype, buffer.name)
+                is_plain = False
+            given.append(item)
+            shapes.append(item.shape)
+        indirect = None
+        if config is not None and isinstance(config.grid, Indirect):
+            indirect = checked_grid(config.grid)
+        options = () if config is None else shape_options(config)
+        sizes = [integers[param] for param in self._size_params] if self._size_params else ()
+        key = (*shapes, *sizes, options)
+        shape = None if options is None else self._shapes.get(key)
+        if shape is None:
+            shape = self._new_shape(given, integers, config, check)
+            if options is not None:
+                self._remember(key, shape)
+        if not is_plain:
+            for (index, buffer, _), item in zip(self._fast, given, strict=True):
+                if isinstance(item, DeviceBuffer):
+                    residents[index] = item
+                else:
+                    arrays[index] = contiguous(item, buffer.dtype)
+        return BoundCall(shape, arrays, residents, bits, indirect)
+
+    def _remember(self, key: tuple[Any, ...], shape: Shape) -> None:
+        with self._lock:
+            if len(self._shapes) >= _MAX_SHAPES:
+                del self._shapes[next(iter(self._shapes))]
+            self._shapes[key] = shape
+
+    def _new_shape(
+        self,
+        given: Sequence[Array | DeviceBuffer],
+        integers: Mapping[int, int],
+        config: DispatchConfig | None,
+        check: Callable[[Sequence[int]], None] | None,
+    ) -> Shape:
+        config = _NO_CONFIG if config is None else config
+        arrays = {index: value for (index, _), value in zip(self._inputs, given, strict=True)}
+        lengths = self._lengths(arrays, integers)
         extent = self._extent(config, lengths, integers)
-        shapes = self._shapes(given, lengths)
+        shapes = self._output_shapes(arrays, lengths)
         self._check_budget(config, lengths)
         if check is not None:
             check(lengths)
-        buffers = self._program.buffers
-        arrays = {
-            index: contiguous(value, buffers[index].dtype)
-            for index, value in given.items()
-            if not isinstance(value, DeviceBuffer)
-        }
-        residents = {i: value for i, value in given.items() if isinstance(value, DeviceBuffer)}
-        return BoundCall(
-            arrays, residents, tuple(lengths), bits, extent, shapes, config.label, indirect
-        )
+        return Shape(tuple(lengths), extent, shapes, config.label)
 
     def chunk(self, data: object) -> list[object]:
         """The inputs of ``push_chunk``: the one array of a program with a single host input.
@@ -225,6 +243,22 @@ class Binder:
             )
 
     def _param_values(self, params: Params) -> tuple[tuple[int, ...], dict[int, int]]:
+        """Bit patterns of all params, and values of those that are integers, by param index."""
+        last, bits, integers = self._last_params
+        if type(params) is dict and len(params) == len(last):
+            for name, value in zip(self._param_names, last, strict=True):
+                if params.get(name) is not value:
+                    break
+            else:
+                return bits, integers  # the very same objects, none of which can change
+        self._check_param_names(params)
+        bits, integers = self._encode_params(params)
+        values = tuple([params[name] for name in self._param_names])
+        if all(type(value) in (int, float, bool) for value in values):
+            self._last_params = values, bits, integers
+        return bits, integers
+
+    def _encode_params(self, params: Params) -> tuple[tuple[int, ...], dict[int, int]]:
         bits: list[int] = []
         integers: dict[int, int] = {}
         for index, param in enumerate(self._program.params):
@@ -239,7 +273,7 @@ class Binder:
                 pattern = param.dtype.encode(value)
             except (TypeError, ValueError):
                 raise InputError(
-                    f"param {param.name!r} is {_shown(value)}, not a value of {param.dtype}",
+                    f"param {param.name!r} is {shown(value)}, not a value of {param.dtype}",
                     fix=_param_fix(param.dtype.kind, param.dtype.min, param.dtype.max),
                 ) from None
             bits.append(pattern)
@@ -319,7 +353,7 @@ class Binder:
     def _axes(self, what: str, value: object, least: int) -> tuple[int, ...]:
         axes = len(self._program.extent)
         items = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        numbers = tuple(_integer(item) for item in items)
+        numbers = tuple(integer(item) for item in items)
         if len(items) != axes:
             raise InputError(
                 f"{what} {value!r} has {len(items)} axes, but {self._where} has {axes}",
@@ -333,7 +367,7 @@ class Binder:
                 )
         return tuple(number for number in numbers if number is not None)
 
-    def _shapes(
+    def _output_shapes(
         self, arrays: Mapping[int, Array | DeviceBuffer], lengths: Sequence[int]
     ) -> tuple[tuple[int, ...], ...]:
         buffers = self._program.buffers
@@ -352,7 +386,7 @@ class Binder:
         budget = config.max_output_bytes
         if budget is None:
             return
-        limit = _integer(budget)
+        limit = integer(budget)
         if limit is None or limit < 0:
             raise InputError(
                 f"max_output_bytes is {budget!r}, not a number of bytes",
@@ -365,32 +399,6 @@ class Binder:
                 f"the outputs have {total} bytes ({sizes}), more than max_output_bytes={limit}",
                 fix="raise the budget, or ask for smaller outputs",
             )
-
-
-def _checked_grid(grid: Indirect) -> Indirect:
-    """An indirect grid whose three words lie in a device buffer of u32.
-
-    Raises:
-        InputError: they do not.
-    """
-    buffer, offset = grid.buffer, _integer(grid.offset)
-    if not isinstance(buffer, DeviceBuffer):
-        raise InputError(
-            f"the indirect grid is {describe(buffer)}, not a device buffer of u32",
-            fix="pass Indirect(backend.upload(words)), or a grid of ints",
-        )
-    if buffer.dtype != np.uint32:
-        raise InputError(
-            f"the indirect grid is a device buffer of {buffer.dtype}, not of u32",
-            fix="compute the three words as u32",
-        )
-    if offset is None or offset % 4 or not 0 <= offset <= buffer.nbytes - 12:
-        raise InputError(
-            f"the offset of the indirect grid is {grid.offset!r}, not a multiple of 4 that leaves "
-            f"room for three words in {buffer.nbytes} bytes",
-            fix="pass the offset in bytes",
-        )
-    return Indirect(buffer, offset)
 
 
 def _evaluation_order(buffers: Sequence[Buffer]) -> list[int]:
@@ -423,20 +431,6 @@ def _is_plain_sequence(value: object) -> bool:
     except TypeError:
         return not hasattr(value, "__array_interface__")
     return False
-
-
-def _integer(value: object) -> int | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return None
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else describe(value)
 
 
 def _param_fix(kind: str, low: int, high: int) -> str:

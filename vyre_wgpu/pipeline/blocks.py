@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -97,7 +98,16 @@ class BlockPacker:
 
     def __init__(self, descriptor: KernelDescriptor, dtypes: Sequence[DType]) -> None:
         self._lengths = descriptor.length_words
-        self._params = [(index, word, dtypes[index]) for index, word in descriptor.param_words]
+        self._dtypes = tuple(dtypes)
+        self._params = [
+            (
+                index,
+                word * 4,
+                word * 4 + max(4, dtypes[index].itemsize),
+                dtypes[index].is_signed and dtypes[index].bits < 32,
+            )
+            for index, word in descriptor.param_words
+        ]
         self._words = descriptor.block_words
         self._format = struct.Struct(f"={descriptor.block_words}I")
 
@@ -122,12 +132,21 @@ class BlockPacker:
         words[Word.ROW] = row
         for buffer, word in self._lengths:
             words[word] = lengths[buffer]
-        for index, word, dtype in self._params:
+        return self.patch(self._format.pack(*words), params)
+
+    def patch(self, block: bytes, params: Sequence[int]) -> bytes:
+        """A block with other params.
+
+        Args:
+            block: what `pack` gave.
+            params: bit pattern of every param, by index.
+        """
+        if not self._params:
+            return block
+        patched = bytearray(block)
+        for index, start, end, is_narrow in self._params:
             bits = params[index]
-            if dtype.bits == 64:
-                words[word], words[word + 1] = bits & _MASK, bits >> 32
-            elif dtype.is_signed:
-                words[word] = int(dtype.decode(bits)) & _MASK
-            else:
-                words[word] = bits
-        return self._format.pack(*words)
+            if is_narrow and bits >> 7:
+                bits = int(self._dtypes[index].decode(bits)) & _MASK
+            patched[start:end] = bits.to_bytes(end - start, sys.byteorder)
+        return bytes(patched)

@@ -50,9 +50,13 @@ class DispatchConfig:
             then the grid times the workgroup size. Not together with ``extent``.
         max_output_bytes: the returned arrays may not have more bytes in all than this.
         label: a name for this dispatch in error messages and in GPU debugging tools.
+        deadline: seconds from the call after which it raises `DispatchTimeoutError` if the device
+            has not finished; more than 0. The device works on, and what it may write holds
+            unspecified elements. The reference backend does not watch it.
     """
 
     extent: int | tuple[int, ...] | None = None
     grid: int | tuple[int, ...] | Indirect | None = None
     max_output_bytes: int | None = None
     label: str = ""
+    deadline: float | None = None

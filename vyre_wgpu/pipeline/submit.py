@@ -1,108 +1,72 @@
 """The one submit routine: every way to run a kernel describes a `Submission` and comes here.
 
 One command buffer: clears, one compute pass, copies of the trap words and of every result into one
-staging buffer; one submission; one map. Buffers come from pools and go back on every path.
+staging buffer; one submission; one map. Buffers come in leases, which go back on every path.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from ..buffer.arrays import Array
 from ..buffer.bindings import BindGroupCache, BindGroupStatistics
-from ..buffer.pool import BufferPool, PooledBuffer, PoolStatistics, storage_pool, uniform_pool
-from ..buffer.staging import StagingPool, aligned
-from ..errors import LimitError
+from ..buffer.leases import Lease, LeaseCache, Need
+from ..buffer.pool import BufferPool, PoolStatistics, storage_pool, uniform_pool
+from ..buffer.staging import staging_pool
+from ..errors import DeviceLostError, DispatchTimeoutError, VyreError
+from ..runtime.calls import Calls
 from ..runtime.device import Device
 from ..wgsl.descriptor import TRAP_BYTES
-from .compile import Kernel
+from .completion import Completion
 from .counters import Counters
+from .outfit import Outfit, Outfitter
+from .resident_memory import ResidentMemory
+from .submission import BLOCK_POOL, STAGING_POOL, STORAGE_POOL, Outcome, Submission
+from .tickets import Ahead, Batch, Ticket
 from .traps import TrapWords
 
-__all__ = ["Outcome", "Slot", "Submission", "Submitter"]
+__all__ = ["Submitter"]
 
-_ALIGNMENT = 16
-_INDIRECT_BYTES = 12
 _NO_TRAP = TrapWords(0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One storage buffer of a submission.
-
-    Attributes:
-        nbytes: bytes of its logical content.
-        upload: array copied in before the kernel runs, contiguous, or None.
-        clear: zero it before the kernel runs.
-        result: array that receives the content, contiguous and writable, or None.
-        resident: the buffer to bind, lent to somebody else for longer; None takes one for the
-            submission.
-    """
-
-    nbytes: int
-    upload: Array | None = None
-    clear: bool = False
-    result: Array | None = None
-    resident: PooledBuffer | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """One dispatch as the device sees it.
-
-    Attributes:
-        kernel: what runs.
-        slots: its storage buffers, in the order of ``kernel.descriptor.bindings``.
-        block: the dispatch block.
-        grid: workgroups on x, y, z, each at least 1; of no meaning for an indirect launch.
-        label: a name for messages and GPU debugging tools.
-        indirect: buffer and offset in bytes at which the device has the three words of the grid.
-    """
-
-    kernel: Kernel
-    slots: Sequence[Slot]
-    block: bytes
-    grid: tuple[int, int, int]
-    label: str = ""
-    indirect: tuple[PooledBuffer, int] | None = None
-
-
-class Outcome(NamedTuple):
-    """What a submission left beside its results.
-
-    Attributes:
-        trap: the trap words.
-        grid: the workgroups launched on x, y, z; of an indirect launch as the device had them.
-    """
-
-    trap: TrapWords
-    grid: tuple[int, int, int]
-
-
 class Submitter:
-    """Runs submissions on one device, one at a time. Safe to use from several threads.
+    """Runs submissions on one device. Safe to use from several threads.
 
     Args:
         device: the device.
         counters: told what is done.
+
+    Attributes:
+        memory: buffers of the device that outlive a dispatch.
+        completion: finishes futures of the device that nobody waits for.
     """
 
     def __init__(self, device: Device, counters: Counters) -> None:
         self._device = device
+        self._calls: Calls = device.calls
         self._counters = counters
         self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._collecting = 0  # threads in `collect`
+        self._closing = False
+        self._open: set[Ticket] = set()  # not collected yet
+        self._batches: set[Batch] = set()
+        self._orphans: list[Ticket] = []
         self._groups = BindGroupCache()
         ids = itertools.count(1)
         self._storage: BufferPool = storage_pool(device, self._groups.drop, ids)
         self._blocks: BufferPool = uniform_pool(device, self._groups.drop, ids)
-        self._staging = StagingPool(device)
+        self._staging: BufferPool = staging_pool(device)
+        self._leases = LeaseCache(
+            (self._storage, self._blocks, self._staging), on_end=self._drop_ahead
+        )
+        self._outfitter = Outfitter(device, self._leases, self._groups)
+        self.memory = ResidentMemory(device, self._lock, self._storage, self._staging, counters)
+        self.completion = Completion(device.info.name)
 
     @property
     def device(self) -> Device:
@@ -119,90 +83,212 @@ class Submitter:
         """The most bytes that all results of a submission may take, each rounded up to 16."""
         return self._staging.limit - TRAP_BYTES
 
-    def run(self, submission: Submission) -> Outcome:
+    def run(
+        self,
+        submission: Submission,
+        meanwhile: Callable[[], None] | None = None,
+        deadline: float | None = None,
+    ) -> Outcome:
         """Runs a submission and waits for it; results are filled only if no lane trapped.
+
+        Args:
+            submission: what to run.
+            meanwhile: called when it is submitted: what can be done while the device works.
+            deadline: when to give up, on `time.monotonic`'s clock.
 
         Raises:
             LimitError: the device is out of memory.
+            DispatchTimeoutError: the deadline passed first.
             DeviceLostError: the device is closed or lost.
             ForkedProcessError: this is a forked child.
         """
-        self._device.check()
         with self._lock:
-            self._device.check()  # it may have been closed while we waited
-            held: list[tuple[BufferPool, PooledBuffer]] = []
-            bound: list[PooledBuffer] = []
-            try:
-                for need in self._needs(submission):
-                    if isinstance(need, PooledBuffer):
-                        bound.append(need)
-                    else:
-                        pool, nbytes = need
-                        held.append((pool, pool.acquire(nbytes)))
-                        bound.append(held[-1][1])
-                outcome = self._run(submission, bound)
-            finally:
-                # In reverse, so that the next submission of this shape gets the same buffers.
-                for pool, buffer in reversed(held):
-                    pool.release(buffer)
-        if outcome.trap.flag:
-            self._counters.add(traps=1)
-        return outcome
+            ticket = self._submit(submission)
+            self._collecting += 1
+        outcomes = self._collect(ticket, deadline, self._orphan, meanwhile, looks_ahead=True)
+        if outcomes is None:
+            raise self._too_late(ticket)
+        return outcomes[0]
 
-    # Buffers that outlive a submission (`Keeper`)
+    def start(self, submission: Submission) -> Ticket:
+        """Submits, without waiting. The ticket must be collected or abandoned.
 
-    def check(self) -> None:
-        """Raises if the device may not be used."""
-        self._device.check()
-
-    def allocate(self, nbytes: int) -> PooledBuffer:
-        """Lends a storage buffer until `free`; its content is whatever was there.
+        Uploads are taken; the arrays may change afterwards.
 
         Raises:
-            LimitError: above the limit, or the device is out of memory.
-            DeviceLostError: the device is closed.
+            LimitError, DeviceLostError, ForkedProcessError: as `run`.
+        """
+        self.check_process()
+        with self._lock:
+            ticket = self._submit(submission)
+            self._open.add(ticket)
+        return ticket
+
+    def collect(self, ticket: Ticket, deadline: float | None = None) -> list[Outcome] | None:
+        """Waits for a ticket and fills its results, up to the first submission that trapped.
+
+        Args:
+            ticket: an open ticket; no two threads collect one at a time.
+            deadline: when to give up, on `time.monotonic`'s clock; None waits as long as it takes.
+
+        Returns:
+            An outcome for each submission, up to the first that trapped; None if the deadline
+            passed first: the ticket is still open.
+
+        Raises:
+            DeviceLostError: the device was lost meanwhile, or closed.
+        """
+        self.check_process()
+        with self._lock:
+            if ticket not in self._open:
+                self._device.check()
+                raise VyreError("a ticket is collected twice")
+            self._collecting += 1
+        is_alone = ticket.batch is None
+        return self._collect(ticket, deadline, self._leave, looks_ahead=is_alone)
+
+    def collect_in_time(self, ticket: Ticket, deadline: float | None) -> list[Outcome]:
+        """As `collect`, but abandons the ticket if the deadline passes.
+
+        Raises:
+            DispatchTimeoutError: it did.
+        """
+        outcomes = self.collect(ticket, deadline)
+        if outcomes is None:
+            self.abandon(ticket)
+            raise self._too_late(ticket)
+        return outcomes
+
+    def abandon(self, ticket: Ticket) -> None:
+        """Gives up an open ticket. Its buffers come back when the device has done with them."""
+        self.check_process()
+        with self._lock:
+            if ticket in self._open:
+                self._orphan(ticket)
+
+    # Sequences that are submitted as one, again and again
+
+    def hold(self, submissions: Sequence[Submission], label: str) -> Batch:
+        """Takes the buffers of a sequence of submissions, for `start_batch`.
+
+        Raises:
+            LimitError, DeviceLostError, ForkedProcessError: as `run`.
+        """
+        self.check_process()
+        batch = Batch(label)
+        with self._lock, self._device.reporting(f"preparing {label!r}"):
+            self.check()
+            try:
+                for submission in submissions:
+                    prepared = self._outfitter.frame(submission.frame)
+                    batch.leases.append(self._leases.take(prepared.key[:-1]))
+                    batch.nbytes += submission.frame.staging_bytes
+                need = Need(STAGING_POOL, batch.nbytes)
+                batch.leases.append(self._leases.take(self._leases.key(-1, [need])))
+                staging, base = batch.leases[-1].buffers[0], 0
+                for submission, lease in zip(submissions, batch.leases[:-1], strict=True):
+                    outfit = self._outfitter.make(lease, submission, staging, base)
+                    batch.outfits.append((outfit, base))
+                    base += submission.frame.staging_bytes
+                batch.handle = self._calls.label(label)
+            except BaseException:
+                for lease in batch.leases:
+                    self._leases.give_back(lease)
+                raise
+            self._batches.add(batch)
+        return batch
+
+    def start_batch(self, batch: Batch, submissions: Sequence[Submission]) -> Ticket:
+        """Submits a sequence, without waiting; submissions may differ in content only.
+
+        Raises:
+            VyreError: the batch was let go, or its last ticket is open.
+            LimitError, DeviceLostError, ForkedProcessError: as `run`.
+        """
+        self.check_process()
+        with self._lock:
+            self.check()
+            if self._orphans:
+                self._reap()
+            if batch.is_ended or batch.is_submitted:
+                raise VyreError(
+                    f"the buffers of {batch.label!r} are in use, or given back",
+                    fix="wait for the device, or record the work again",
+                )
+            writes, steps = [], []
+            for (outfit, _), submission in zip(batch.outfits, submissions, strict=True):
+                writes += _writes(outfit, submission)
+                steps.append((outfit.step, submission.block if outfit.block is None else None))
+            staging = batch.outfits[0][0].staging
+            try:
+                encoded, batch.encoded = batch.encoded, None
+                mapping = self._calls.submit(
+                    writes, steps, batch.handle, staging, batch.nbytes, encoded
+                )
+                batch.steps = steps
+            except BaseException as error:
+                self._end_batch(batch, self._leases.discard)
+                self._device.report(error, f"dispatching {batch.label!r}")
+                raise
+            self._counters.add(dispatches=len(steps), submissions=1)
+            batch.is_submitted = True
+            parts = [(s, base) for s, (_, base) in zip(submissions, batch.outfits, strict=True)]
+            ticket = Ticket(parts, batch.label, mapping, None, batch)
+            self._open.add(ticket)
+        return ticket
+
+    def encode_batch(self, batch: Batch) -> None:
+        """Encodes a batch once more, while the device works on it, for its next submission."""
+        with self._lock:
+            if batch in self._batches and batch.encoded is None:
+                batch.encoded = self._calls.encode(batch.steps, batch.handle)
+
+    def let_go(self, batch: Batch) -> None:
+        """Gives the buffers of a batch back, when no ticket of it is open any more. Idempotent."""
+        if not self._device.is_ours:
+            return
+        with self._lock:
+            if not batch.is_submitted:
+                self._end_batch(batch, self._leases.give_back)
+            batch.is_ended = True
+
+    def check(self) -> None:
+        """Raises if the device may not be used.
+
+        Raises:
+            DeviceLostError: it is closed, or being closed.
+            ForkedProcessError: this is a forked child.
         """
         self._device.check()
-        return self._storage.acquire(nbytes)
+        if self._closing:
+            raise DeviceLostError(
+                f"the device {self._device.info.name} is being closed", fix="open a new backend"
+            )
 
-    def write(self, buffer: PooledBuffer, data: Array) -> None:
-        """Copies a contiguous array to the start of a storage buffer."""
-        with self._lock:
+    def check_process(self) -> None:
+        """Raises in a forked child, where locks may be held by threads that do not exist.
+
+        Raises:
+            ForkedProcessError: this is one.
+        """
+        if not self._device.is_ours:
             self._device.check()
-            with self._device.reporting("uploading an array"):
-                if data.size:
-                    self._write(buffer, data)
-
-    def read(self, buffer: PooledBuffer, out: Array) -> None:
-        """Copies the start of a storage buffer into a contiguous array."""
-        if not out.size:
-            return
-        with self._lock, self._staging.lend(out.nbytes) as staging:
-            self._device.check()
-            with self._device.reporting("downloading an array"):
-                encoder = self._device.wgpu.create_command_encoder()
-                size = aligned(out.nbytes, 4)
-                encoder.copy_buffer_to_buffer(buffer.wgpu, 0, staging.wgpu, 0, size)
-                self._device.queue.submit([encoder.finish()])
-                self._counters.add(submissions=1)
-            with self._staging.mapped(staging, out.nbytes) as memory:
-                _bytes_of(out)[:] = memory
-
-    def clear(self, buffer: PooledBuffer, nbytes: int) -> None:
-        """Zeros the start of a storage buffer."""
-        self.write(buffer, np.zeros(nbytes, np.uint8))
-
-    def free(self, buffer: PooledBuffer) -> None:
-        """Takes a storage buffer back."""
-        if self._device.is_ours:
-            self._storage.release(buffer)
 
     def close(self) -> None:
-        """Waits for a running submission, then frees all buffers and the device. Idempotent."""
-        # In a forked child the lock may be held by a thread that does not exist there.
+        """Waits for running submissions, then frees all buffers and the device. Idempotent."""
+        # In a forked child locks may be held by threads that do not exist there.
         if self._device.is_ours:
+            self.completion.close()
             with self._lock:
+                self._closing = True
+                self._idle.wait_for(lambda: not self._collecting)
                 self._groups.clear()
+                for ticket in (*self._orphans, *self._open):
+                    self._discard(ticket)
+                self._orphans.clear()
+                for batch in tuple(self._batches):
+                    self._end_batch(batch, self._leases.give_back)
+                self._leases.trim()
                 self._storage.close()
                 self._blocks.close()
                 self._staging.close()
@@ -212,160 +298,202 @@ class Submitter:
 
     def statistics(self) -> tuple[PoolStatistics, PoolStatistics, BindGroupStatistics]:
         """Counters of buffers that are bound, of staging buffers and of bind groups."""
-        bound = self._storage.statistics() + self._blocks.statistics()
-        return bound, self._staging.statistics(), self._groups.statistics()
+        with self._lock:
+            leases = self._leases.statistics()
+        groups = self._groups.statistics()
+        storage, blocks, staging = (
+            replace(
+                statistics,
+                reuses=statistics.reuses + leases.reuses[pool],
+                idle_bytes=statistics.idle_bytes + leases.idle_bytes[pool],
+            )
+            for pool, statistics in (
+                (STORAGE_POOL, self._storage.statistics()),
+                (BLOCK_POOL, self._blocks.statistics()),
+                (STAGING_POOL, self._staging.statistics()),
+            )
+        )
+        return storage + blocks, staging, replace(groups, hits=groups.hits + leases.hits)
 
-    def _needs(self, submission: Submission) -> list[PooledBuffer | tuple[BufferPool, int]]:
-        """The buffer of each binding or where to get it, trap words and block at their place."""
-        descriptor = submission.kernel.descriptor
-        needs: list[PooledBuffer | tuple[BufferPool, int]] = [
-            slot.resident or (self._storage, slot.nbytes) for slot in submission.slots
-        ]
-        if descriptor.trap_binding is not None:
-            needs.insert(descriptor.trap_binding, (self._storage, TRAP_BYTES))
-        if descriptor.block_binding is not None:
-            needs.insert(descriptor.block_binding, (self._blocks, len(submission.block)))
-        return needs
+    def _reap(self) -> None:
+        """Takes back the buffers of tickets that nobody collects any more, once they are done."""
+        self._calls.poll()
+        waiting = []
+        for ticket in self._orphans:
+            if ticket.mapping.is_done:
+                self._discard(ticket)
+            else:
+                waiting.append(ticket)
+        self._orphans = waiting
 
-    def _run(self, submission: Submission, buffers: Sequence[PooledBuffer]) -> Outcome:
-        trap = submission.kernel.descriptor.trap_binding
-        slots = list(submission.slots)
-        if trap is not None:
-            slots.insert(trap, Slot(TRAP_BYTES, clear=True))
-        indirect = submission.indirect
-        offsets, total = _staging_offsets(slots)
-        words_at = total
-        if indirect is not None:
-            total += _ALIGNMENT
-        what = f"dispatching {submission.label!r}"
-        with self._staging.lend(total) as staging:
-            with self._device.reporting(what):
-                for slot, buffer in zip(slots, buffers, strict=False):  # the block may follow
-                    if slot.upload is not None and slot.upload.size:
-                        self._write(buffer, slot.upload)
-                if submission.kernel.descriptor.block_binding is not None:
-                    self._device.queue.write_buffer(buffers[-1].wgpu, 0, submission.block)
-                encoder = self._device.wgpu.create_command_encoder(label=submission.label)
-                self._encode(encoder, submission, slots, buffers)
-                if trap is not None:
-                    encoder.copy_buffer_to_buffer(
-                        buffers[trap].wgpu, 0, staging.wgpu, 0, TRAP_BYTES
-                    )
-                for index, offset in offsets.items():
-                    size = aligned(slots[index].nbytes, 4)
-                    encoder.copy_buffer_to_buffer(
-                        buffers[index].wgpu, 0, staging.wgpu, offset, size
-                    )
-                if indirect is not None:
-                    source, offset = indirect
-                    encoder.copy_buffer_to_buffer(
-                        source.wgpu, offset, staging.wgpu, words_at, _INDIRECT_BYTES
-                    )
-                self._device.queue.submit([encoder.finish()])
-                self._counters.add(dispatches=1, submissions=1)
-            with self._staging.mapped(staging, total) as memory:
-                grid = submission.grid
-                if indirect is not None:
-                    words = memory[words_at : words_at + _INDIRECT_BYTES].view(np.uint32)
-                    grid = int(words[0]), int(words[1]), int(words[2])
-                trap_words = _deliver(memory, slots, offsets, has_trap=trap is not None)
-                return Outcome(trap_words, grid)
+    def _submit(self, submission: Submission) -> Ticket:
+        """Submits; with the lock held."""
+        frame = submission.frame
+        self.check()
+        if self._orphans:
+            self._reap()
+        prepared = self._outfitter.frame(frame)
+        lease = self._leases.take(prepared.key)
+        try:
+            outfit = self._outfitter.outfit(lease, submission)
+            block = submission.block if outfit.block is None else None
+            encoded = None
+            ahead = lease.ahead
+            if ahead is not None:
+                if ahead.outfit is outfit and ahead.block == block:
+                    encoded, lease.ahead = ahead.encoded, None
+                else:
+                    ahead.misses += 1
+            mapping = self._calls.submit(
+                _writes(outfit, submission),
+                ((outfit.step, block),),
+                prepared.label,
+                outfit.staging,
+                frame.staging_bytes,
+                encoded,
+            )
+            self._counters.add(dispatches=1, submissions=1)
+        except BaseException as error:
+            # Whether the staging buffer is about to be mapped is not known.
+            self._leases.discard(lease)
+            self._device.report(error, f"dispatching {frame.label!r}")
+            raise
+        return Ticket(((submission, 0),), frame.label, mapping, lease)
 
-    def _write(self, buffer: PooledBuffer, array: Array) -> None:
-        """Copies an array in, padded with zeros to a multiple of 4 bytes."""
-        data = _bytes_of(array)
-        whole = data.size - data.size % 4
-        if whole:
-            self._device.queue.write_buffer(buffer.wgpu, 0, data, 0, whole)
-        if whole < data.size:
-            tail = data[whole:].tobytes().ljust(4, b"\0")
-            self._device.queue.write_buffer(buffer.wgpu, whole, tail)
-
-    def _encode(
+    def _collect(
         self,
-        encoder: Any,
-        submission: Submission,
-        slots: Sequence[Slot],
-        buffers: Sequence[PooledBuffer],
-    ) -> None:
-        for slot, buffer in zip(slots, buffers, strict=False):
-            if slot.clear and slot.nbytes:
-                encoder.clear_buffer(buffer.wgpu, 0, aligned(slot.nbytes, 4))
-        kernel = submission.kernel
-        group = self._groups.get(
-            kernel.layout.id,
-            [buffer.id for buffer in buffers],
-            lambda: self._bind_group(kernel, buffers),
+        ticket: Ticket,
+        deadline: float | None,
+        end: Callable[[Ticket], None],
+        meanwhile: Callable[[], None] | None = None,
+        *,
+        looks_ahead: bool = False,
+    ) -> list[Outcome] | None:
+        """Waits and delivers, for a thread that is counted in ``_collecting``.
+
+        Args:
+            ticket: what to wait for.
+            deadline: as for `collect`.
+            end: what becomes of the ticket if it is not done, by then or by a key stroke.
+            meanwhile: called first.
+            looks_ahead: the same dispatch is likely to come again.
+        """
+        calls, mapping = self._calls, ticket.mapping
+        try:
+            if meanwhile is not None:
+                meanwhile()
+            if looks_ahead:
+                self._encode_ahead(ticket)
+            try:
+                if not calls.wait(mapping, deadline):
+                    return None
+            except Exception as error:
+                end = self._discard  # it is not mapped
+                self._device.report(error, f"waiting for {ticket.label!r}")
+                raise
+            try:
+                outcomes = self._deliver(ticket.parts, mapping)
+            finally:
+                calls.unmap(mapping)
+                end = self._give_back
+        finally:
+            with self._lock:
+                end(ticket)
+                self._collecting -= 1
+                if self._closing:
+                    self._idle.notify_all()
+        if outcomes[-1].trap.flag:
+            self._counters.add(traps=1)
+        return outcomes
+
+    def _encode_ahead(self, ticket: Ticket) -> None:
+        """Encodes a dispatch once more while the device works, if it is the second of its kind.
+
+        What a command buffer does depends on buffers, kernel, grid and dispatch block, not on what
+        the buffers hold. So where the last two were equal, the next one probably is, and need only
+        be submitted.
+        """
+        lease, (submission, _) = ticket.lease, ticket.parts[0]
+        assert lease is not None
+        block, outfit = submission.block, lease.prepared
+        if lease.last != block or outfit is None or outfit.block is not None:
+            lease.last = block
+        elif not ticket.mapping.is_done and (lease.ahead is None or lease.ahead.misses > 8):
+            with self._lock:
+                self._drop_ahead(lease)
+                label = self._outfitter.frame(submission.frame).label
+                encoded = self._calls.encode(((outfit.step, block),), label)
+                lease.ahead, lease.last = Ahead(outfit, block, encoded), block
+
+    def _drop_ahead(self, lease: Lease) -> None:
+        if lease.ahead is not None:
+            self._calls.drop(lease.ahead.encoded)
+        lease.ahead = lease.last = None
+
+    def _too_late(self, ticket: Ticket) -> DispatchTimeoutError:
+        return DispatchTimeoutError(
+            f"{ticket.label!r} did not end before its deadline on {self._device.info.name}",
+            fix="allow more time, or dispatch less work at once; the pipeline stays usable",
         )
-        compute = encoder.begin_compute_pass(label=submission.label)
-        compute.set_pipeline(kernel.wgpu)
-        compute.set_bind_group(0, group)
-        if kernel.descriptor.block_binding is None:
-            compute.set_immediates(0, submission.block, 0, len(submission.block))
-        if submission.indirect is not None:
-            source, offset = submission.indirect
-            compute.dispatch_workgroups_indirect(source.wgpu, offset)
-        else:
-            compute.dispatch_workgroups(*submission.grid)
-        compute.end()
 
-    def _bind_group(self, kernel: Kernel, buffers: Sequence[PooledBuffer]) -> Any:
-        # Whole buffers: lengths come from the dispatch block, so any content fits the group.
-        entries = [
-            {"binding": number, "resource": {"buffer": b.wgpu, "offset": 0, "size": b.size}}
-            for number, b in enumerate(buffers)
-        ]
-        return self._device.wgpu.create_bind_group(layout=kernel.layout.wgpu, entries=entries)
+    def _deliver(self, parts: Sequence[tuple[Submission, int]], mapping: Any) -> list[Outcome]:
+        """Copies results out; an outcome for each part, up to the first that trapped."""
+        calls = self._calls
+        outcomes = []
+        for submission, base in parts:
+            frame = submission.frame
+            grid, offsets = frame.grid, frame.results
+            if grid is None:
+                x, y, z = calls.words(mapping, base + frame.indirect_at, 3)
+                grid = x, y, z
+            if base:
+                offsets = [base + offset for offset in offsets]
+            flag_at = base if frame.has_trap else None
+            if not calls.fetch(mapping, flag_at, offsets, submission.results):
+                outcomes.append(Outcome(TrapWords(*calls.words(mapping, base, 4)), grid))
+                break
+            outcomes.append(Outcome(_NO_TRAP, grid))
+        return outcomes
+
+    # What becomes of a ticket; all with the lock held
+
+    def _leave(self, ticket: Ticket) -> None:
+        """It stays open."""
+
+    def _give_back(self, ticket: Ticket) -> None:
+        self._open.discard(ticket)
+        if ticket.lease is not None:
+            self._leases.give_back(ticket.lease)
+        elif ticket.batch is not None:
+            ticket.batch.is_submitted = False
+            if ticket.batch.is_ended:
+                self._end_batch(ticket.batch, self._leases.give_back)
+
+    def _discard(self, ticket: Ticket) -> None:
+        self._open.discard(ticket)
+        if ticket.lease is not None:
+            self._leases.discard(ticket.lease)
+        elif ticket.batch is not None:
+            self._end_batch(ticket.batch, self._leases.discard)
+
+    def _orphan(self, ticket: Ticket) -> None:
+        self._open.discard(ticket)
+        self._orphans.append(ticket)
+
+    def _end_batch(self, batch: Batch, end: Callable[[Lease], None]) -> None:
+        if batch in self._batches:
+            self._batches.discard(batch)
+            if batch.encoded is not None:
+                self._calls.drop(batch.encoded)
+                batch.encoded = None
+            for lease in batch.leases:
+                end(lease)
+        batch.is_ended = True
 
 
-def _staging_offsets(slots: Sequence[Slot]) -> tuple[dict[int, int], int]:
-    """Where each result lies behind the trap words, by slot, and the bytes in all."""
-    offsets: dict[int, int] = {}
-    end = TRAP_BYTES
-    for index, slot in enumerate(slots):
-        if slot.result is not None and slot.nbytes:
-            offsets[index] = end
-            end += aligned(slot.nbytes, _ALIGNMENT)
-    return offsets, end
-
-
-def _deliver(
-    memory: npt.NDArray[np.uint8],
-    slots: Sequence[Slot],
-    offsets: dict[int, int],
-    *,
-    has_trap: bool,
-) -> TrapWords:
-    if has_trap:
-        words = TrapWords(*map(int, memory[:TRAP_BYTES].view(np.uint32)))
-        if words.flag:
-            return words
-    for index, offset in offsets.items():
-        slot = slots[index]
-        assert slot.result is not None
-        _bytes_of(slot.result)[:] = memory[offset : offset + slot.nbytes]
-    return _NO_TRAP
-
-
-def _bytes_of(array: Array) -> npt.NDArray[np.uint8]:
-    """A view of a contiguous array's bytes."""
-    return array.reshape(-1).view(np.uint8)
-
-
-def check_result_bytes(sizes: Sequence[int], limit: int) -> None:
-    """Raises if results do not fit one staging buffer.
-
-    Args:
-        sizes: bytes of each result.
-        limit: `Submitter.max_result_bytes`.
-
-    Raises:
-        LimitError: they do not.
-    """
-    total = sum(aligned(size, _ALIGNMENT) for size in sizes)
-    if total > limit:
-        raise LimitError(
-            f"the outputs have {total} bytes in all, more than the {limit} bytes that are read "
-            "back at once",
-            fix="return less, or split the work over several dispatches",
-        )
+def _writes(outfit: Outfit, submission: Submission) -> list[tuple[Any, Any]]:
+    """What to write before a submission: uploads, and the dispatch block if it is a buffer."""
+    writes: list[tuple[Any, Any]] = list(zip(outfit.uploads, submission.uploads, strict=True))
+    if outfit.block is not None:
+        writes.append((outfit.block, submission.block))
+    return writes

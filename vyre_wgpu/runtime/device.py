@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from .. import settings
 from ..errors import (
     DeviceLostError,
     ForkedProcessError,
@@ -16,6 +16,8 @@ from ..errors import (
     VyreError,
 )
 from .adapter import Adapter, choose
+from .calls import Calls, choose_calls
+from .forked import current_process
 from .info import AdapterInfo, Limits
 from .quirks import Quirks, find_quirks
 
@@ -51,6 +53,7 @@ class Device:
         queue: wgpu's queue.
         has_immediates: whether dispatch blocks may be passed as immediates.
         quirks: what its driver does that it should not.
+        calls: how dispatches call wgpu.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Device:
         *,
         immediates: bool = True,
         quirks: Quirks | None = None,
+        native: bool = True,
     ) -> None:
         self.info = info
         self.wgpu = wgpu_device
@@ -68,7 +72,8 @@ class Device:
         self.limits = Limits.from_wgpu(wgpu_device.limits)
         self.has_immediates = immediates and "immediates" in self.features
         self.quirks = quirks or Quirks()
-        self._process = os.getpid()
+        self.calls: Calls = choose_calls(wgpu_device, native=native)
+        self._process = current_process()
         self._closed = False
         self._lock = threading.Lock()
 
@@ -86,7 +91,7 @@ class Device:
     @property
     def is_ours(self) -> bool:
         """Whether this process opened it, rather than the one it was forked from."""
-        return self._process == os.getpid()
+        return self._process == current_process()
 
     def check(self) -> None:
         """Raises if the device may not be used here.
@@ -102,7 +107,7 @@ class Device:
         if not self.is_ours:
             raise ForkedProcessError(
                 f"the device {self.info.name} was opened by process {self._process}, and this is "
-                f"its forked child {os.getpid()}",
+                f"its forked child {current_process()}",
                 fix='start workers with multiprocessing.get_context("spawn")',
             )
 
@@ -118,16 +123,30 @@ class Device:
             DeviceLostError: it was lost or destroyed.
             VyreError: wgpu refused what we asked of it.
         """
-        import wgpu
-
         try:
             yield
-        except wgpu.GPUOutOfMemoryError as error:
+        except Exception as error:
+            self.report(error, doing)
+            raise
+
+    def report(self, error: BaseException, doing: str) -> None:
+        """Raises ours for an error of wgpu's; returns for any other.
+
+        Args:
+            error: what was caught.
+            doing: what was being done, for messages.
+
+        Raises:
+            LimitError, DeviceLostError, VyreError: as `reporting`.
+        """
+        import wgpu
+
+        if isinstance(error, wgpu.GPUOutOfMemoryError):
             raise LimitError(
                 f"the device {self.info.name} is out of memory while {doing}: {error}",
                 fix="use smaller arrays, or close other users of the device",
             ) from error
-        except (wgpu.GPUError, RuntimeError) as error:
+        if isinstance(error, (wgpu.GPUError, RuntimeError)) and not isinstance(error, VyreError):
             text = str(error)
             if self._closed or any(sign in text.lower() for sign in _LOST):
                 raise DeviceLostError(
@@ -168,7 +187,8 @@ def open_device(request: int | str | None = None, *, immediates: bool = True) ->
     features = USEFUL_FEATURES & set(adapter.handle.features)
     handle = _request(adapter, features)
     quirks = find_quirks(adapter.info, handle)
-    return Device(adapter.info, handle, immediates=immediates, quirks=quirks)
+    native = settings.current().native
+    return Device(adapter.info, handle, immediates=immediates, quirks=quirks, native=native)
 
 
 def _request(adapter: Adapter, features: frozenset[str]) -> Any:

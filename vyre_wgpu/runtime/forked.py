@@ -17,9 +17,17 @@ import os
 import sys
 from collections.abc import Callable
 
-__all__ = ["first_process", "guard_children"]
+__all__ = ["current_process", "first_process", "guard_children"]
 
 _NATIVE = "wgpu.backends.wgpu_native._api"
+
+
+@functools.cache
+def current_process() -> int:
+    """The id of this process, without asking the system each time."""
+    if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+        os.register_at_fork(after_in_child=current_process.cache_clear)
+    return os.getpid()
 
 
 @functools.cache

@@ -1,0 +1,105 @@
+"""`Completion`: a thread of a device that finishes what nobody waits for, and calls back."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+__all__ = ["Completable", "Completion", "call_back"]
+
+_log = logging.getLogger("vyre_wgpu")
+
+_MOST_PENDING = 64
+"""Work that nobody has waited for, above which the next submission waits for the oldest."""
+
+
+class Completable(Protocol):
+    """Work on a device that becomes done."""
+
+    def finish(self, deadline: float | None = None) -> bool:
+        """Finishes it if the device is done by a time of `time.monotonic`; whether it is done."""
+        ...
+
+
+class Completion:
+    """Finishes work in the order of submission: when asked, on later occasions, or by a thread.
+
+    The thread is a daemon, started by the first callback.
+
+    Args:
+        name: of the device, for the thread's name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._queue: queue.SimpleQueue[Completable | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+        self._pending: deque[Completable] = deque()
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether there is work to settle."""
+        return bool(self._pending)
+
+    def add(self, work: Completable) -> None:
+        """Takes note of work that was submitted; it may be dropped by its owner."""
+        self._pending.append(work)
+
+    def remove(self, work: Completable) -> None:
+        """Forgets work that is finished."""
+        with contextlib.suppress(ValueError):  # it was removed before
+            self._pending.remove(work)
+
+    def settle(self) -> None:
+        """Finishes what the device has done, and the oldest work if much is pending."""
+        pending = self._pending
+        while pending:
+            try:
+                oldest = pending[0]
+            except IndexError:  # another thread was here
+                return
+            if not oldest.finish(None if len(pending) > _MOST_PENDING else 0.0):
+                return
+            self.remove(oldest)
+
+    def hand_over(self, work: Completable) -> None:
+        """Has the thread finish some work."""
+        with self._lock:
+            if self._thread is None and not self._is_closed:
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._queue,), name=f"vyre_wgpu {self._name}", daemon=True
+                )
+                self._thread.start()
+            is_served = not self._is_closed
+        if is_served:
+            self._queue.put(work)
+        else:
+            work.finish()
+
+    def close(self) -> None:
+        """Ends the thread when it has finished what it was given. Idempotent."""
+        with self._lock:
+            if not self._is_closed and self._thread is not None:
+                self._queue.put(None)
+            self._is_closed = True
+
+
+def _serve(work: queue.SimpleQueue[Completable | None]) -> None:
+    while (item := work.get()) is not None:
+        item.finish()
+        del item  # not kept until the next one comes
+
+
+def call_back(function: Callable[[], object]) -> None:
+    """Calls somebody's function; what it raises is logged, as there is nobody to raise it to."""
+    try:
+        function()
+    except Exception:
+        _log.exception("a callback of a dispatch failed")

@@ -1,0 +1,177 @@
+"""`DispatchFuture`: the results of a dispatch that was submitted and not waited for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+
+from .completion import call_back
+from .prepared import PreparedCall
+from .submit import Submitter
+from .tickets import Ticket
+
+__all__ = ["DispatchFuture"]
+
+
+class DispatchFuture:
+    """What ``pipe.submit(...)`` gives. Safe to use from several threads, and with ``await``.
+
+    Args:
+        submitter: where it runs.
+        call: what was submitted.
+        ticket: its ticket; None if nothing was to run.
+        deadline: when it fails with `DispatchTimeoutError`, on `time.monotonic`'s clock, or None.
+    """
+
+    def __init__(
+        self,
+        submitter: Submitter,
+        call: PreparedCall,
+        ticket: Ticket | None,
+        deadline: float | None,
+    ) -> None:
+        self._submitter = submitter
+        self._call: PreparedCall | None = call
+        self._ticket = ticket
+        self._deadline = deadline
+        self._lock = threading.Lock()  # held by who waits for the device
+        self._callbacks: list[Callable[[], object]] = []
+        self._results: list[Any] = []
+        self._error: BaseException | None = None
+        self._is_finished = False
+        if ticket is None:
+            self._results = call.finish(None)
+            self._is_finished = True
+        else:
+            submitter.completion.add(self)
+
+    def done(self) -> bool:
+        """Whether results or an error are there; never waits."""
+        return self.finish(0.0)
+
+    def result(self, timeout: float | None = None) -> list[Any]:
+        """The results, as ``dispatch`` gives them.
+
+        Args:
+            timeout: seconds to wait; None waits as long as it takes.
+
+        Raises:
+            TimeoutError: they were not there in time. They may be later: ask again.
+            DispatchTimeoutError: the deadline of the dispatch has passed (also a `TimeoutError`).
+            TrapError, LimitError, DeviceLostError: as ``dispatch``.
+        """
+        error = self.exception(timeout)
+        if error is not None:
+            raise error
+        return self._results
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """The error that `result` raises, or None if there are results.
+
+        Args:
+            timeout: as for `result`.
+
+        Raises:
+            TimeoutError: neither was there in time.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        if not self.finish(until):
+            raise TimeoutError(f"no result within {timeout} seconds")
+        return self._error
+
+    def add_done_callback(self, function: Callable[[DispatchFuture], object]) -> None:
+        """Has a function called with this future when it is done, at once if it is.
+
+        It is called by a thread of the device, or by whoever finds out first; what it raises is
+        logged.
+        """
+        with self._lock:
+            if not self._is_finished:
+                self._callbacks.append(lambda: function(self))
+            is_waiting = not self._is_finished
+        if is_waiting:
+            self._submitter.completion.hand_over(self)
+        else:
+            call_back(lambda: function(self))
+
+    def __await__(self) -> Generator[Any, None, list[Any]]:
+        if not self.done():
+            import asyncio  # costs 19 ms
+
+            loop = asyncio.get_running_loop()
+            woken = loop.create_future()
+
+            def note() -> None:
+                if not woken.done():  # it may be cancelled
+                    woken.set_result(None)
+
+            def wake(_: DispatchFuture) -> None:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(note)
+
+            self.add_done_callback(wake)
+            yield from woken
+        return self.result()
+
+    def finish(self, deadline: float | None = None) -> bool:
+        """Collects the results if the device is done by a time of `time.monotonic`.
+
+        Args:
+            deadline: the time; in the past, this only looks; None waits as long as it takes.
+
+        Returns:
+            Whether it is done, well or badly.
+        """
+        if self._is_finished:
+            return True
+        self._submitter.check_process()  # a child's copy of the lock may never be released
+        if not _acquire(self._lock, deadline):
+            return False
+        callbacks: list[Callable[[], object]] = []
+        try:
+            if not self._is_finished:
+                self._collect(deadline)
+            is_finished = self._is_finished
+            if is_finished:
+                callbacks, self._callbacks = self._callbacks, callbacks
+        finally:
+            self._lock.release()
+        if is_finished:
+            self._submitter.completion.remove(self)
+        for function in callbacks:
+            call_back(function)
+        return is_finished
+
+    def _collect(self, deadline: float | None) -> None:
+        submitter, ticket, call = self._submitter, self._ticket, self._call
+        assert ticket is not None
+        assert call is not None
+        try:
+            if self._deadline is not None and (deadline is None or deadline >= self._deadline):
+                outcomes = submitter.collect_in_time(ticket, self._deadline)
+            else:
+                found = submitter.collect(ticket, deadline)
+                if found is None:
+                    if self._deadline is None or time.monotonic() < self._deadline:
+                        return
+                    found = submitter.collect_in_time(ticket, self._deadline)
+                outcomes = found
+            self._results = call.finish(outcomes[0])
+        except Exception as error:
+            call.abort()
+            self._error = error
+        # Nothing more is needed of what was submitted.
+        self._is_finished, self._call, self._ticket = True, None, None
+
+    def __repr__(self) -> str:
+        state = "done" if self._is_finished else "submitted"
+        return f"<DispatchFuture {state}>"
+
+
+def _acquire(lock: threading.Lock, deadline: float | None) -> bool:
+    """Acquires a lock by a time of `time.monotonic`, if given; whether it did."""
+    if deadline is None:
+        return lock.acquire()
+    return lock.acquire(timeout=max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,157 @@
+"""What frames and leases become for the calls of a device: handles, bind groups, steps.
+
+All of it is made at the first submission of a shape and found again at the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..buffer.bindings import BindGroupCache
+from ..buffer.leases import Lease, LeaseCache
+from ..buffer.pool import PooledBuffer
+from ..errors import VyreError
+from ..runtime.calls import Calls, Step
+from ..runtime.device import Device
+from .submission import Frame, Submission
+
+__all__ = ["Outfit", "Outfitter", "PreparedFrame"]
+
+
+class PreparedFrame(NamedTuple):
+    """What is made of a frame, once.
+
+    Attributes:
+        owner: who made it.
+        key: what leases for it are filed under, the staging buffer included.
+        pipeline: handle of its pipeline.
+        label: handle of its label.
+    """
+
+    owner: Outfitter
+    key: tuple[Any, ...]
+    pipeline: Any
+    label: Any
+
+
+class Outfit(NamedTuple):
+    """What is made of a lease for a frame; good for as long as both stay together.
+
+    Attributes:
+        frame: the frame.
+        step: the kernel with its clears and copies.
+        uploads: handle of each buffer that is uploaded.
+        block: handle of the uniform buffer of the dispatch block, or None.
+        staging: handle of the staging buffer.
+    """
+
+    frame: Frame
+    step: Step
+    uploads: Sequence[Any]
+    block: Any
+    staging: Any
+
+
+class Outfitter:
+    """Makes outfits on one device; whoever calls it takes turns.
+
+    Args:
+        device: the device.
+        leases: where the buffers come from.
+        groups: bind groups made so far.
+    """
+
+    def __init__(self, device: Device, leases: LeaseCache, groups: BindGroupCache) -> None:
+        self._device = device
+        self._calls: Calls = device.calls
+        self._leases, self._groups = leases, groups
+
+    def frame(self, frame: Frame) -> PreparedFrame:
+        """What is made of a frame, now or earlier."""
+        prepared = frame.prepared
+        if prepared is None or prepared.owner is not self:
+            prepared = frame.prepared = PreparedFrame(
+                self,
+                self._leases.key(frame.kernel.layout.id, frame.needs),
+                self._calls.pipeline(frame.kernel.wgpu),
+                self._calls.label(frame.label),
+            )
+        return prepared  # type: ignore[no-any-return]
+
+    def outfit(self, lease: Lease, submission: Submission) -> Outfit:
+        """The outfit of a lease with a staging buffer of its own, now or earlier."""
+        outfit = lease.prepared
+        if outfit is None or outfit.frame is not submission.frame or submission.residents:
+            outfit = self.make(lease, submission, lease.buffers[-1], 0)
+            is_lasting = not submission.residents and submission.indirect is None
+            lease.prepared = outfit if is_lasting else None
+        return outfit  # type: ignore[no-any-return]
+
+    def make(
+        self, lease: Lease, submission: Submission, staging: PooledBuffer | None, base: int
+    ) -> Outfit:
+        """An outfit.
+
+        Args:
+            lease: buffers for all bindings but residents; more may follow.
+            submission: brings the residents.
+            staging: where copies go.
+            base: offset in the staging buffer at which they begin.
+        """
+        frame, calls = submission.frame, self._calls
+        bound = list(lease.buffers[: len(frame.needs) - 1])
+        for place, resident in zip(frame.places, submission.residents, strict=False):
+            if resident is not None:
+                bound[place] = resident
+        buffers = [_live(buffer) for buffer in bound]
+        handles = [calls.buffer(buffer.wgpu) for buffer in buffers]
+        target = calls.buffer(_live(staging).wgpu)
+        copies = [(handles[b], 0, target, base + offset, size) for b, offset, size in frame.copies]
+        grid: Any = frame.grid
+        if submission.indirect is not None:
+            source, start = submission.indirect
+            grid = calls.buffer(_live(source).wgpu), start
+            copies.append((grid[0], start, target, base + frame.indirect_at, 12))
+        step = Step(
+            [(handles[binding], size) for binding, size in frame.clears],
+            self.frame(frame).pipeline,
+            calls.group(self._group(lease, frame, buffers)),
+            grid,
+            copies,
+        )
+        block = frame.kernel.descriptor.block_binding
+        return Outfit(
+            frame,
+            step,
+            [handles[place] for place in frame.uploads],
+            None if block is None else handles[block],
+            target,
+        )
+
+    def _group(self, lease: Lease, frame: Frame, buffers: Sequence[PooledBuffer]) -> Any:
+        if not frame.has_residents and lease.group is not None:
+            return lease.group
+        group = self._groups.get(
+            frame.kernel.layout.id,
+            [buffer.id for buffer in buffers],
+            lambda: self._bind_group(frame, buffers),
+        )
+        if not frame.has_residents:
+            lease.group = group  # kept alive, whatever the cache of groups forgets
+        return group
+
+    def _bind_group(self, frame: Frame, buffers: Sequence[PooledBuffer]) -> Any:
+        # Whole buffers: lengths come from the dispatch block, so any content fits the group.
+        entries = [
+            {"binding": number, "resource": {"buffer": b.wgpu, "offset": 0, "size": b.size}}
+            for number, b in enumerate(buffers)
+        ]
+        return self._device.wgpu.create_bind_group(layout=frame.kernel.layout.wgpu, entries=entries)
+
+
+def _live(buffer: PooledBuffer | None) -> PooledBuffer:
+    """A buffer that may be used: wgpu-native ends the process over one that is destroyed."""
+    if buffer is None or not buffer.in_use:
+        raise VyreError("a submission names a buffer that is not lent")
+    return buffer

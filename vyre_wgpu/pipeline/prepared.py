@@ -1,0 +1,459 @@
+"""`PreparedCall`: a dispatch that is checked and laid out, from its submission to its results.
+
+Every way to run a program makes one: `prepare` checks the arguments, finds or makes the plan of
+their shape and gives the submission; `PreparedCall.finish` makes of its outcome what the caller
+gets, or the exception that it raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..buffer.arrays import Array
+from ..buffer.device_buffer import DeviceBuffer
+from ..buffer.pool import PooledBuffer
+from ..errors import InputError, LimitError
+from ..ir.program import Buffer, BufferKind, Program
+from ..ir.writes import written_by_every_lane
+from ..runtime.device import safe_label
+from .arguments import Binder, BoundCall, Inputs, Params
+from .blocks import BlockPacker, launch_grid
+from .compile import Kernel
+from .config import Destination, DispatchConfig
+from .results import Out, Place, check_aliases, check_destinations
+from .submission import Frame, Outcome, Slot, Submission, check_result_bytes
+from .submit import Submitter
+from .traps import trap_error
+
+__all__ = ["PreparedCall", "Preparer"]
+
+
+class _Plan:
+    """What dispatches of one shape with results in the same kinds of places share.
+
+    Attributes:
+        frame: the frame.
+        block: params and the dispatch block with them, of the last dispatch.
+        uploads: buffer index of each array that is copied in, in the frame's order.
+        results: shape and dtype of each result that goes to the host, in the frame's order.
+    """
+
+    __slots__ = ("block", "frame", "results", "uploads")
+
+    def __init__(
+        self,
+        frame: Frame,
+        block: bytes,
+        uploads: Sequence[int],
+        results: Sequence[tuple[tuple[int, ...], np.dtype[Any]]],
+    ) -> None:
+        self.frame, self.uploads, self.results = frame, uploads, results
+        self.block: tuple[tuple[int, ...], bytes] = (), block
+
+
+class PreparedCall:
+    """One dispatch, ready to be submitted.
+
+    Attributes:
+        submission: what to submit; None if the extent is empty, so that nothing is to run.
+    """
+
+    __slots__ = ("_call", "_made", "_owner", "_places", "_plan", "_results", "submission")
+
+    def __init__(
+        self,
+        owner: Preparer,
+        call: BoundCall,
+        submission: Submission | None,
+        plan: _Plan | None,
+        places: Sequence[Place] = (),
+        results: list[Any] | None = None,
+        made: Sequence[DeviceBuffer] = (),
+    ) -> None:
+        self._owner, self._call, self.submission, self._plan = owner, call, submission, plan
+        self._places, self._results, self._made = places, results, made
+
+    def again(self) -> PreparedCall:
+        """The same dispatch once more, with new arrays for results that the caller did not place.
+
+        Its submission runs on the buffers of this one.
+
+        Raises:
+            DeviceLostError: a device buffer that it uses is closed, or the device is.
+        """
+        submission, results = self.submission, self._results
+        used = [*self._call.residents.values(), *(results or ())]
+        if self._call.indirect is not None:
+            used.append(self._call.indirect.buffer)
+        for buffer in used:
+            if isinstance(buffer, DeviceBuffer):
+                buffer.pooled()
+        if results is None:
+            assert submission is not None
+            submission = submission._replace(results=[])
+        else:
+            renew = np.copy if submission is None else np.empty_like
+            results = [
+                renew(result)
+                if isinstance(result, np.ndarray) and not _is_filled(place)
+                else result
+                for place, result in zip(self._places, results, strict=True)
+            ]
+            if submission is not None:
+                arrays = [result for result in results if isinstance(result, np.ndarray)]
+                submission = submission._replace(results=arrays)
+        return PreparedCall(
+            self._owner, self._call, submission, self._plan, self._places, results, self._made
+        )
+
+    def allocate(self) -> None:
+        """Makes the arrays that results go to, unless the caller named places for them."""
+        if self._results is None:
+            assert self.submission is not None
+            assert self._plan is not None
+            arrays = self.submission.results
+            assert isinstance(arrays, list)
+            for shape, dtype in self._plan.results:
+                arrays.append(np.empty(shape, dtype))
+            self._results = arrays
+
+    def destination(self, number: int) -> object:
+        """What returned buffer goes where: a device buffer, an array, or None."""
+        return None if self._results is None else self._results[number]
+
+    def abort(self) -> None:
+        """Gives back what was made for the caller, who gets nothing."""
+        for buffer in self._made:
+            buffer.close()
+
+    def finish(self, outcome: Outcome | None, *, is_kept: bool = False) -> list[Any]:
+        """The results, in the places that the caller named.
+
+        Args:
+            outcome: what the submission left; None if there was none.
+            is_kept: device buffers that were made stay, even after an error.
+
+        Raises:
+            TrapError: a lane trapped.
+            LimitError: the device computed a grid that it does not launch.
+        """
+        if outcome is not None and (outcome.trap.flag or self._call.indirect is not None):
+            try:
+                self._owner.check_outcome(self._call, outcome)
+            except BaseException:
+                if not is_kept:
+                    self.abort()
+                raise
+        results = self._results
+        assert results is not None
+        for index, place in enumerate(self._places):
+            if isinstance(place, np.ndarray):
+                if not _is_filled(place):
+                    place[...] = results[index].reshape(place.shape)
+                results[index] = place
+        return results
+
+
+def _is_filled(place: Place) -> bool:
+    """Whether results are copied right into a place: an array whose memory is in order."""
+    return isinstance(place, np.ndarray) and bool(place.flags.c_contiguous)
+
+
+class Preparer:
+    """Prepares the dispatches of one compiled program. Safe to use from several threads.
+
+    Args:
+        program: the program; trap messages take names and lines from it.
+        kernel: the compiled program.
+        submitter: where it runs.
+        indirect_kernel: the variant for indirect grids, compiled at its first use.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        kernel: Kernel,
+        submitter: Submitter,
+        indirect_kernel: Callable[[], Kernel],
+    ) -> None:
+        self._program = program
+        self._kernel = kernel
+        self._submitter = submitter
+        self._indirect_kernel = indirect_kernel
+        self._binder = Binder(program)
+        self._packer = BlockPacker(kernel.descriptor, [param.dtype for param in program.params])
+        self._returned = [i for i, b in enumerate(program.buffers) if b.kind.is_returned]
+        self._new_arrays: list[Place] = [None] * len(self._returned)
+        self._written = written_by_every_lane(program)
+
+    @property
+    def submitter(self) -> Submitter:
+        """Where the program runs."""
+        return self._submitter
+
+    def chunk(self, data: object) -> list[object]:
+        """The inputs of ``push_chunk``; see `Binder.chunk`."""
+        return self._binder.chunk(data)
+
+    def prepare(
+        self,
+        inputs: Inputs,
+        params: Params | None,
+        out: Out | None,
+        config: DispatchConfig | None,
+    ) -> PreparedCall:
+        """Checks the arguments of a dispatch and lays it out; see ``WgpuPipeline.dispatch``."""
+        self._submitter.device.check()
+        call = self._binder.bind(inputs, params, config, self._check_sizes)
+        shape = call.shape
+        if out is None and not call.residents and call.indirect is None and not shape.is_empty:
+            plan = shape.plans.get(None)
+            if plan is None:
+                plan = shape.plans[None] = self._plan(call, {}, self._new_arrays)
+            return PreparedCall(self, call, self._submission(plan, call), plan)
+        places = self._new_arrays
+        if out is not None:
+            places = check_destinations(self._program, out, call)
+        self._check_residents(call, places)
+        made: list[DeviceBuffer] = []
+        try:
+            if shape.is_empty:
+                results = self._nothing(call, places, made)
+                return PreparedCall(self, call, None, None, places, results, made)
+            return self._lay_out(call, places, made)
+        except BaseException:
+            for buffer in made:
+                buffer.close()
+            raise
+
+    def check_outcome(self, call: BoundCall, outcome: Outcome) -> None:
+        """Raises what an outcome stands for.
+
+        Raises:
+            TrapError: a lane trapped.
+            LimitError: the device computed a grid that it does not launch.
+        """
+        extent, descriptor = call.extent, self._kernel.descriptor
+        if call.indirect is not None:
+            # The driver runs nothing, and says nothing, where a count is above its limit.
+            device = self._submitter.device
+            descriptor = self._indirect_kernel().descriptor
+            if max(outcome.grid) > device.limits.max_workgroups:
+                raise LimitError(
+                    f"the indirect grid of program {self._program.name!r} is {outcome.grid}, and "
+                    f"the adapter {device.info.name} launches at most "
+                    f"{device.limits.max_workgroups} workgroups on an axis",
+                    fix="compute a smaller grid, or loop in the kernel",
+                )
+            sizes = descriptor.workgroup_size
+            extent = tuple(n * w for n, w in zip(outcome.grid, sizes, strict=True))
+        if outcome.trap.flag:
+            raise trap_error(self._program, descriptor, outcome.trap, extent, call.lengths)
+
+    # Checks
+
+    def _check_sizes(self, lengths: Sequence[int]) -> None:
+        """Raises for what the device cannot hold, before any array is copied."""
+        buffers = self._program.buffers
+        limit = self._submitter.max_buffer_bytes
+        for binding in self._kernel.descriptor.bindings:
+            buffer = buffers[binding.buffer]
+            nbytes = lengths[binding.buffer] * buffer.dtype.itemsize
+            if nbytes > limit:
+                raise LimitError(
+                    f"buffer {buffer.name!r} has {nbytes} bytes, more than the {limit} bytes that "
+                    f"the adapter {self._submitter.device.info.name} binds at once",
+                    fix="split the work over several dispatches",
+                )
+        check_result_bytes(
+            [lengths[i] * buffers[i].dtype.itemsize for i in self._returned],
+            self._submitter.max_result_bytes,
+        )
+
+    def _check_residents(self, call: BoundCall, places: Sequence[Place]) -> None:
+        """Raises for device buffers of another backend, and for one that stands for two buffers."""
+        buffers = self._program.buffers
+        bound = [
+            (buffers[i].name, resident, buffers[i].kind.is_writable)
+            for i, resident in call.residents.items()
+        ]
+        for index, place in zip(self._returned, places, strict=True):
+            if isinstance(place, DeviceBuffer) and index not in call.residents:
+                bound.append((buffers[index].name, place, True))
+        if call.indirect is not None:
+            bound.append(("grid", call.indirect.buffer, False))
+        for name, buffer, _ in bound:
+            if not buffer.belongs_to(self._submitter.memory):
+                raise InputError(
+                    f"{name!r} is a device buffer of another backend",
+                    fix="upload the array to the backend that compiled the program",
+                )
+            buffer.pooled()
+        check_aliases(bound)
+
+    # Laying out
+
+    def _submission(self, plan: _Plan, call: BoundCall) -> Submission:
+        """The submission of a call whose buffers are all lent for it."""
+        params, block = plan.block
+        if params is not call.params:
+            block = self._packer.patch(block, call.params)
+            plan.block = call.params, block
+        inputs = call.inputs
+        return Submission(plan.frame, block, [inputs[index] for index in plan.uploads], [])
+
+    def _lay_out(
+        self, call: BoundCall, places: Sequence[Place], made: list[DeviceBuffer]
+    ) -> PreparedCall:
+        """The submission of any other call; device buffers that are new are put in ``made``."""
+        residents = self._residents(call, places, made)
+        skipped = [place is Destination.SKIP for place in places]
+        kinds = (
+            call.indirect is not None,
+            tuple(call.inputs),
+            tuple(sorted(residents)),
+            tuple(skipped),
+        )
+        plan = call.shape.plans.get(kinds)
+        if plan is None:
+            plan = call.shape.plans[kinds] = self._plan(call, residents, places)
+        results = self._results(call, places, residents)
+        bound: list[PooledBuffer | None] = []
+        for binding in self._kernel.descriptor.bindings:
+            resident = residents.get(binding.buffer)
+            bound.append(None if resident is None else resident.pooled())
+        indirect = None
+        if call.indirect is not None:
+            indirect = call.indirect.buffer.pooled(), call.indirect.offset
+        submission = self._submission(plan, call)._replace(
+            results=[array for array in results if isinstance(array, np.ndarray)],
+            residents=bound if residents else (),
+            indirect=indirect,
+        )
+        return PreparedCall(self, call, submission, plan, places, results, made)
+
+    def _residents(
+        self, call: BoundCall, places: Sequence[Place], made: list[DeviceBuffer]
+    ) -> dict[int, DeviceBuffer]:
+        """Every device buffer of a call by buffer index, inputs and destinations."""
+        residents = dict(call.residents)
+        for index, shape, place in zip(self._returned, call.shapes, places, strict=True):
+            if index in residents or place is Destination.SKIP:
+                continue
+            if place is Destination.DEVICE:
+                residents[index] = buffer = self._new_buffer(self._program.buffers[index], shape)
+                made.append(buffer)
+            elif isinstance(place, DeviceBuffer):
+                residents[index] = place
+        return residents
+
+    def _results(
+        self,
+        call: BoundCall,
+        places: Sequence[Place],
+        residents: Mapping[int, DeviceBuffer],
+    ) -> list[Any]:
+        """What the caller gets for each returned buffer."""
+        results: list[Any] = []
+        for index, shape, place in zip(self._returned, call.shapes, places, strict=True):
+            if place is Destination.SKIP:
+                results.append(None)
+            elif index in residents:
+                results.append(residents[index])
+            else:
+                results.append(_host_result(place, self._program.buffers[index], shape))
+        return results
+
+    def _plan(
+        self, call: BoundCall, residents: Mapping[int, DeviceBuffer], places: Sequence[Place]
+    ) -> _Plan:
+        kernel, row = self._kernel, 0
+        grid: tuple[int, int, int] | None = None
+        if call.indirect is not None:
+            kernel = self._indirect_kernel()
+        else:
+            descriptor = kernel.descriptor
+            grid, row = launch_grid(
+                call.extent,
+                descriptor.workgroup_size,
+                self._submitter.device.limits.max_workgroups,
+                descriptor.elements_per_lane,
+            )
+        buffers = self._program.buffers
+        skipped = {
+            index
+            for index, place in zip(self._returned, places, strict=True)
+            if place is Destination.SKIP
+        }
+        shapes = dict(zip(self._returned, call.shapes, strict=True))
+        slots, uploads, results = [], [], []
+        # Bindings are in the order of the program's buffers, and so of what it returns.
+        for binding in kernel.descriptor.bindings:
+            index = binding.buffer
+            buffer = buffers[index]
+            is_result = buffer.kind.is_returned and index not in skipped and index not in residents
+            if buffer.kind is BufferKind.OUTPUT:
+                # The grid of an indirect launch is not known here.
+                covered = call.indirect is None and call.extent[0] >= call.lengths[index]
+                cleared = not (covered and index in self._written)
+            else:
+                cleared = buffer.kind is BufferKind.SCRATCH and not buffer.uninitialized
+            nbytes = call.lengths[index] * buffer.dtype.itemsize
+            slots.append(
+                Slot(
+                    nbytes,
+                    upload=index in call.inputs,
+                    clear=cleared,
+                    result=is_result,
+                    resident=index in residents,
+                )
+            )
+            if index in call.inputs and nbytes:
+                uploads.append(index)
+            if is_result:
+                results.append((shapes[index], buffer.dtype.numpy))
+        frame = Frame(kernel, slots, grid, safe_label(call.shape.label or self._program.name))
+        zeros = [0] * len(self._program.params)
+        block = self._packer.pack(call.extent, row, call.lengths, zeros)
+        return _Plan(frame, block, uploads, results)
+
+    def _nothing(
+        self, call: BoundCall, places: Sequence[Place], made: list[DeviceBuffer]
+    ) -> list[Any]:
+        """The results of a call that runs nothing: outputs are zeros, the rest is what came in."""
+        inputs: Mapping[int, Array] = call.inputs
+        if any(isinstance(place, np.ndarray) for place in places):
+            # A destination may be another result's input.
+            inputs = {i: inputs[i].copy() for i in self._returned if i in inputs}
+        residents = self._residents(call, places, made)
+        results = self._results(call, places, residents)
+        for index, result in zip(self._returned, results, strict=True):
+            content = inputs.get(index)
+            if isinstance(result, np.ndarray):
+                result[...] = 0 if content is None else content.reshape(result.shape)
+            elif result is not None and index not in call.residents:
+                self._fill(result, content)
+        return results
+
+    def _new_buffer(self, buffer: Buffer, shape: tuple[int, ...]) -> DeviceBuffer:
+        dtype = buffer.dtype.numpy
+        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        memory = self._submitter.memory
+        return DeviceBuffer(memory, memory.allocate(nbytes), dtype, shape)
+
+    def _fill(self, buffer: DeviceBuffer, content: Array | None) -> None:
+        """What a dispatch that runs nothing leaves in a device buffer."""
+        if content is None:
+            self._submitter.memory.clear(buffer.pooled(), buffer.nbytes)
+        else:
+            self._submitter.memory.write(buffer.pooled(), content)
+
+
+def _host_result(place: Place, buffer: Buffer, shape: tuple[int, ...]) -> Array:
+    """The array to copy a result into: the caller's own where its memory is in order."""
+    if isinstance(place, np.ndarray) and _is_filled(place):
+        return place.view(np.ndarray).reshape(shape)
+    return np.empty(shape, buffer.dtype.numpy)

@@ -1,0 +1,381 @@
+"""`NativeCalls`: dispatching by direct calls of wgpu-native, in the library that wgpu-py loaded.
+
+wgpu-py checks and wraps each call, and waits for a mapping through a thread of its own. Here the
+same C functions are called on the handles of wgpu-py's objects: the short ones through
+`ctypes.PyDLL`, which keeps the interpreter lock (a busy Python thread would otherwise take it at
+each of about twenty calls, for 5 ms each time), waits and large copies through wgpu-py's ``lib``,
+which gives it up. One capture of errors spans the sequence: wgpu-native reports them to a callback
+on the calling thread, and goes on with objects that are invalid. So it is looked at before the
+submission, which must not see one.
+
+The lock is kept while wgpu-native takes its own. That is safe as long as nobody waits for the
+interpreter with one of those in hand: wgpu-native calls our callback of mappings with none. Its
+callbacks of errors and log lines are called with some; a second thread that reports an error at the
+same moment as one of ours could stop both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from ctypes import c_uint32, c_void_p
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .calls import Step
+from .native_functions import CallbackInfo, load
+from .waiting import Patience, pauses
+
+__all__ = ["MOST_LOST", "NativeCalls", "NativeMapping"]
+
+_SMALL = 1 << 16
+"""Bytes up to which a copy is shorter than giving up the interpreter lock."""
+
+MOST_LOST = 64
+"""Command buffers that may be finished in vain, on each device."""
+
+_CAPTURE = "vyre_wgpu"
+_READ = 1  # WGPUMapMode_Read
+_SUCCESS = 1  # WGPUMapAsyncStatus_Success
+_PROCESS_EVENTS = 2  # WGPUCallbackMode_AllowProcessEvents; any poll counts as that
+
+
+class NativeMapping:
+    """A mapping by direct calls.
+
+    Attributes:
+        buffer: handle of the staging buffer.
+        nbytes: bytes asked for.
+        submission: index of the submission that writes the buffer.
+        status: 0 until the callback has come, then what it said.
+        message: what it said in words, if it failed.
+        address: where the memory is, once it was asked for.
+    """
+
+    __slots__ = ("address", "buffer", "message", "nbytes", "status", "submission")
+
+    def __init__(self, buffer: int, nbytes: int) -> None:
+        self.buffer, self.nbytes = buffer, nbytes
+        self.submission = self.status = self.address = 0
+        self.message = ""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether waiting is over, well or badly."""
+        return self.status != 0
+
+
+class NativeCalls:
+    """The calls of a dispatch by wgpu-native's C functions; handles are addresses.
+
+    Args:
+        wgpu_device: wgpu's device.
+    """
+
+    name = "native"
+
+    def __init__(self, wgpu_device: Any) -> None:
+        from wgpu.backends.wgpu_native import _api, _helpers, ffi, lib, lib_path
+
+        self._ffi, self._lib = ffi, lib
+        self._errors: Any = _api.error_handler
+        self._error_types: Any = _helpers.ERROR_TYPES
+        self._slot: Any = _helpers.ErrorSlot(_CAPTURE)  # of whose turn it is
+        self._c = load(lib_path)
+        self._wgpu = wgpu_device
+        self._device = self.buffer(wgpu_device)
+        self._queue = self.buffer(wgpu_device.queue)
+        self._words_type, self._bytes_type = ffi.typeof("uint32_t *"), ffi.typeof("char *")
+        self._command = (c_void_p * 1)()
+        self._patience = Patience()
+        self._pending: dict[int, NativeMapping] = {}
+        self._next = self._lost = 0
+
+        address = ffi.typeof("uintptr_t")
+
+        def note(status: int, message: Any, number: Any, _: Any) -> None:
+            mapping = self._pending.pop(int(ffi.cast(address, number)), None)
+            if mapping is None:
+                return
+            if status != _SUCCESS and message.data:
+                text = ffi.string(message.data, message.length)
+                mapping.message = text.decode("utf-8", "replace")
+            mapping.status = status
+
+        signature = "void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)"
+        mapped = ffi.callback(signature, note)
+        self._mapped = mapped  # alive for as long as wgpu-native may call it
+        self._info = CallbackInfo(
+            None, _PROCESS_EVENTS, int(ffi.cast("uintptr_t", mapped)), None, None
+        )
+
+    # Handles
+
+    def buffer(self, wgpu_object: Any) -> int:
+        """The address behind an object of wgpu-py."""
+        internal = wgpu_object._internal
+        if internal is None:
+            raise RuntimeError(f"{wgpu_object!r} is released")
+        return int(self._ffi.cast("uintptr_t", internal))
+
+    pipeline = group = buffer
+
+    def label(self, text: str) -> Any:
+        """Descriptors of a command encoder and a compute pass, and what keeps them alive."""
+        ffi, raw = self._ffi, text.encode()
+        data = ffi.new("char[]", raw)
+        encoder = ffi.new("WGPUCommandEncoderDescriptor *")
+        compute = ffi.new("WGPUComputePassDescriptor *")
+        for descriptor in (encoder, compute):
+            descriptor.label.data, descriptor.label.length = data, len(raw)
+        addresses = [int(ffi.cast("uintptr_t", pointer)) for pointer in (encoder, compute)]
+        return (*addresses, (data, encoder, compute))
+
+    # Work
+
+    def write(self, buffer: int, data: npt.NDArray[Any] | bytes) -> None:
+        """Copies contiguous memory to the start of a buffer, padded with zeros to 4 bytes."""
+        slot = self._begin_capture()
+        try:
+            self._write(buffer, data)
+        finally:
+            self._end_capture(slot)
+
+    def submit(
+        self,
+        writes: Sequence[tuple[int, npt.NDArray[Any] | bytes]],
+        steps: Sequence[tuple[Step, bytes | None]],
+        label: Any,
+        staging: int,
+        nbytes: int,
+        encoded: tuple[bool, int] | None = None,
+    ) -> NativeMapping:
+        """Writes buffers, submits one command buffer, and asks for what it leaves."""
+        slot = self._begin_capture()
+        try:
+            try:
+                for target, data in writes:
+                    self._write(target, data)
+            except BaseException:
+                if encoded is not None:
+                    self.drop(encoded)
+                raise
+            if encoded is None:
+                commands = self._finish(self._encode(steps, label))
+            else:
+                is_finished, commands = encoded
+                if not is_finished:
+                    commands = self._finish(commands)
+            return self._send(commands, staging, nbytes, slot)
+        finally:
+            self._end_capture(slot)
+
+    def encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> tuple[bool, int]:
+        """Encodes steps for a later `submit`: a command buffer, or an encoder; and which it is."""
+        slot = self._begin_capture()
+        try:
+            encoder = self._encode(steps, label)
+            # wgpu-native never frees a command buffer that is finished and not submitted, about
+            # 100 KB. To finish it early is worth a few of them.
+            if self._lost < MOST_LOST:
+                return True, self._finish(encoder)
+            return False, encoder
+        finally:
+            self._end_capture(slot)
+
+    def drop(self, encoded: tuple[bool, int]) -> None:
+        """Frees what `encode` gave and nobody submitted."""
+        is_finished, handle = encoded
+        if is_finished:
+            self._lost += 1
+            self._c.wgpuCommandBufferRelease(handle)
+        else:
+            self._c.wgpuCommandEncoderRelease(handle)
+
+    def _encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> int:
+        """A command encoder; invalid if an error was reported meanwhile."""
+        c = self._c
+        encoder_label, pass_label, _ = label
+        encoder: int = c.wgpuDeviceCreateCommandEncoder(self._device, encoder_label)
+        for step, block in steps:
+            for buffer, size in step.clears:
+                c.wgpuCommandEncoderClearBuffer(encoder, buffer, 0, size)
+            compute = c.wgpuCommandEncoderBeginComputePass(encoder, pass_label)
+            c.wgpuComputePassEncoderSetPipeline(compute, step.pipeline)
+            c.wgpuComputePassEncoderSetBindGroup(compute, 0, step.group, 0, None)
+            if block is not None:
+                c.wgpuComputePassEncoderSetImmediates(compute, 0, block, len(block))
+            grid = step.grid
+            if len(grid) == 3:
+                c.wgpuComputePassEncoderDispatchWorkgroups(compute, *grid)
+            else:
+                c.wgpuComputePassEncoderDispatchWorkgroupsIndirect(compute, *grid)
+            c.wgpuComputePassEncoderEnd(compute)
+            c.wgpuComputePassEncoderRelease(compute)
+            for source, start, target, offset, size in step.copies:
+                c.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, start, target, offset, size)
+        return encoder
+
+    def copy(self, source: int, staging: int, nbytes: int) -> NativeMapping:
+        """Submits a copy of the first bytes of a buffer, and asks for them."""
+        c = self._c
+        slot = self._begin_capture()
+        try:
+            encoder = c.wgpuDeviceCreateCommandEncoder(self._device, None)
+            c.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, 0, staging, 0, nbytes)
+            return self._send(self._finish(encoder), staging, nbytes, slot)
+        finally:
+            self._end_capture(slot)
+
+    def _finish(self, encoder: int) -> int:
+        commands: int = self._c.wgpuCommandEncoderFinish(encoder, None)
+        self._c.wgpuCommandEncoderRelease(encoder)
+        return commands
+
+    def _send(self, commands: int, staging: int, nbytes: int, slot: Any) -> NativeMapping:
+        """Submits a command buffer, unless an error was reported since the capture began."""
+        c = self._c
+        mapping = NativeMapping(staging, nbytes)
+        try:
+            if slot.message is not None:
+                return mapping
+            self._command[0] = commands
+            mapping.submission = c.wgpuQueueSubmitForIndex(self._queue, 1, self._command)
+        finally:
+            c.wgpuCommandBufferRelease(commands)
+        self._next = number = self._next + 1
+        self._pending[number] = mapping
+        self._info.userdata1 = number
+        c.wgpuBufferMapAsync(staging, _READ, 0, nbytes, self._info)
+        return mapping
+
+    def _write(self, buffer: int, data: npt.NDArray[Any] | bytes) -> None:
+        size = len(data) if isinstance(data, bytes) else data.nbytes
+        if size > _SMALL:
+            self._write_large(buffer, data, size)
+            return
+        raw = data if isinstance(data, bytes) else data.tobytes()
+        if size % 4:
+            raw = raw.ljust(size + -size % 4, b"\0")
+        self._c.wgpuQueueWriteBuffer(self._queue, buffer, 0, raw, len(raw))
+
+    def _write_large(self, buffer: int, data: npt.NDArray[Any] | bytes, size: int) -> None:
+        ffi, write = self._ffi, self._lib.wgpuQueueWriteBuffer
+        queue, target = self._wgpu.queue._internal, ffi.cast("WGPUBuffer", buffer)
+        flat = data if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
+        whole = size - size % 4
+        write(queue, target, 0, ffi.from_buffer(flat), whole)
+        if whole < size:
+            write(queue, target, whole, bytes(flat[whole:]).ljust(4, b"\0"), 4)
+
+    def _begin_capture(self) -> Any:
+        """Has errors that are reported on this thread put aside, as wgpu-py does for one call."""
+        errors, slot = self._errors, self._slot
+        slot.message = None
+        try:
+            errors._per_thread_data.stack.append(slot)
+        except AttributeError:  # the first time on this thread
+            errors._get_proxy_stack().append(slot)
+        return slot
+
+    def _end_capture(self, slot: Any) -> None:
+        """Raises what was reported since the capture began."""
+        self._errors._per_thread_data.stack.pop()
+        if slot.message is not None:
+            raise self._error_types.get(slot.type, self._error_types[""])(slot.message)
+
+    # Reading
+
+    def wait(self, mapping: NativeMapping, deadline: float | None) -> bool:
+        """Waits until a mapping is done or a deadline has passed."""
+        if not mapping.status and not self._wait(mapping, deadline):
+            return False
+        if mapping.status != _SUCCESS:
+            raise RuntimeError(f"the buffer could not be mapped: {mapping.message}")
+        return True
+
+    def poll(self) -> None:
+        """Lets mappings that are ready become done, without waiting."""
+        self._c.wgpuDevicePoll(self._device, 0, None)
+
+    def _wait(self, mapping: NativeMapping, deadline: float | None) -> bool:
+        poll, device, patience = self._c.wgpuDevicePoll, self._device, self._patience
+        poll(device, 0, None)
+        if mapping.status:
+            return True
+        if deadline is None or time.monotonic() < deadline:
+            for _ in range(patience.polls):
+                poll(device, 0, None)
+                if mapping.status:
+                    return True
+        if deadline is not None:
+            for pause in pauses(deadline):
+                time.sleep(pause)
+                poll(device, 0, None)
+                if mapping.status:
+                    return True
+            return False
+        start = time.monotonic()
+        index = self._ffi.new("uint64_t *", mapping.submission)
+        self._errors.capture(_CAPTURE)
+        try:
+            while not mapping.status:
+                # Another thread's poll may have taken our callback, and be about to call it.
+                self._lib.wgpuDevicePoll(self._wgpu._internal, 1, index)
+        finally:
+            error = self._errors.release(_CAPTURE)
+        if error is not None and mapping.status != _SUCCESS:
+            raise self._error_types.get(error[0], self._error_types[""])(error[1])
+        patience.blocked(time.monotonic() - start)
+        return True
+
+    def words(self, mapping: NativeMapping, offset: int, count: int) -> tuple[int, ...]:
+        """Unsigned 32-bit words of mapped memory."""
+        words = self._ffi.cast(self._words_type, self._memory(mapping) + offset)
+        return tuple(words[0:count])
+
+    def fetch(
+        self,
+        mapping: NativeMapping,
+        flag_at: int | None,
+        offsets: Sequence[int],
+        results: Sequence[npt.NDArray[Any]],
+    ) -> bool:
+        """Copies mapped memory into contiguous arrays, unless a word is set."""
+        address = mapping.address or self._memory(mapping)
+        if flag_at is not None and c_uint32.from_address(address + flag_at).value:
+            return False
+        for offset, result in zip(offsets, results, strict=True):
+            nbytes = result.nbytes
+            if 0 < nbytes <= _SMALL:
+                pointer = self._ffi.cast(self._bytes_type, address + offset)
+                self._ffi.memmove(result, pointer, nbytes)
+            elif nbytes:
+                self.read(mapping, offset, result)
+        return True
+
+    def read(self, mapping: NativeMapping, offset: int, out: npt.NDArray[Any]) -> None:
+        """Copies mapped memory from an offset into a contiguous array."""
+        pointer = self._ffi.cast(self._bytes_type, self._memory(mapping) + offset)
+        nbytes = out.nbytes
+        if nbytes <= _SMALL:
+            if nbytes:
+                self._ffi.memmove(out, pointer, nbytes)
+        else:
+            memory = np.frombuffer(self._ffi.buffer(pointer, nbytes), np.uint8)
+            out.reshape(-1).view(np.uint8)[:] = memory
+
+    def unmap(self, mapping: NativeMapping) -> None:
+        """Ends a mapping that is done."""
+        mapping.address = 0
+        self._c.wgpuBufferUnmap(mapping.buffer)
+
+    def _memory(self, mapping: NativeMapping) -> int:
+        if not mapping.address:
+            address = self._c.wgpuBufferGetConstMappedRange(mapping.buffer, 0, mapping.nbytes)
+            if not address:
+                raise RuntimeError("the buffer is not mapped")
+            mapping.address = address
+        return mapping.address

@@ -1,0 +1,180 @@
+"""`PublicCalls`: dispatching through wgpu-py's documented interface, on every version of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .calls import Step
+from .waiting import pauses
+
+__all__ = ["PublicCalls", "PublicMapping"]
+
+
+class PublicMapping:
+    """A mapping through wgpu-py.
+
+    Attributes:
+        buffer: wgpu's buffer.
+        nbytes: bytes asked for.
+        promise: wgpu-py's promise; its own thread polls the device until it is kept.
+    """
+
+    __slots__ = ("buffer", "nbytes", "promise")
+
+    def __init__(self, buffer: Any, nbytes: int, promise: Any) -> None:
+        self.buffer, self.nbytes, self.promise = buffer, nbytes, promise
+
+    @property
+    def is_done(self) -> bool:
+        """Whether waiting is over, well or badly."""
+        # A promise that is kept changes the buffer's state only where it is waited for.
+        return bool(self.promise._thread_event.is_set())
+
+
+class PublicCalls:
+    """The calls of a dispatch through wgpu-py's objects; handles are those objects.
+
+    Args:
+        wgpu_device: wgpu's device.
+    """
+
+    name = "public"
+
+    def __init__(self, wgpu_device: Any) -> None:
+        self._device = wgpu_device
+        self._queue = wgpu_device.queue
+
+    def buffer(self, wgpu_buffer: Any) -> Any:
+        """The buffer itself."""
+        return wgpu_buffer
+
+    def pipeline(self, wgpu_pipeline: Any) -> Any:
+        """The pipeline itself."""
+        return wgpu_pipeline
+
+    def group(self, wgpu_group: Any) -> Any:
+        """The bind group itself."""
+        return wgpu_group
+
+    def label(self, text: str) -> Any:
+        """The text itself."""
+        return text
+
+    def write(self, buffer: Any, data: npt.NDArray[Any] | bytes) -> None:
+        """Copies contiguous memory to the start of a buffer, padded with zeros to 4 bytes."""
+        view = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else _bytes_of(data)
+        whole = view.size - view.size % 4
+        if whole:
+            self._queue.write_buffer(buffer, 0, view, 0, whole)
+        if whole < view.size:
+            self._queue.write_buffer(buffer, whole, view[whole:].tobytes().ljust(4, b"\0"))
+
+    def submit(
+        self,
+        writes: Sequence[tuple[Any, npt.NDArray[Any] | bytes]],
+        steps: Sequence[tuple[Step, bytes | None]],
+        label: Any,
+        staging: Any,
+        nbytes: int,
+        encoded: Any = None,
+    ) -> PublicMapping:
+        """Writes buffers, submits one command buffer, and asks for what it leaves."""
+        for target, data in writes:
+            self.write(target, data)
+        if encoded is None:
+            encoded = self.encode(steps, label)
+        self._queue.submit([encoded.finish()])
+        return self._map(staging, nbytes)
+
+    def encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> Any:
+        """Encodes steps for a later `submit`."""
+        encoder = self._device.create_command_encoder(label=label)
+        for step, block in steps:
+            for buffer, size in step.clears:
+                encoder.clear_buffer(buffer, 0, size)
+            compute = encoder.begin_compute_pass(label=label)
+            compute.set_pipeline(step.pipeline)
+            compute.set_bind_group(0, step.group)
+            if block is not None:
+                compute.set_immediates(0, block, 0, len(block))
+            if len(step.grid) == 3:
+                compute.dispatch_workgroups(*step.grid)
+            else:
+                compute.dispatch_workgroups_indirect(*step.grid)
+            compute.end()
+            for source, start, target, offset, size in step.copies:
+                encoder.copy_buffer_to_buffer(source, start, target, offset, size)
+        return encoder
+
+    def drop(self, encoded: Any) -> None:
+        """Nothing: wgpu-py frees the object when it is forgotten."""
+
+    def copy(self, source: Any, staging: Any, nbytes: int) -> PublicMapping:
+        """Submits a copy of the first bytes of a buffer, and asks for them."""
+        encoder = self._device.create_command_encoder()
+        encoder.copy_buffer_to_buffer(source, 0, staging, 0, nbytes)
+        self._queue.submit([encoder.finish()])
+        return self._map(staging, nbytes)
+
+    def _map(self, staging: Any, nbytes: int) -> PublicMapping:
+        # wgpu-py submits an empty command buffer before a plain "READ"; the copy into this buffer
+        # has been submitted, so there is something to wait for already.
+        promise = staging.map_async("READ_NOSYNC", 0, nbytes)
+        # A promise that is made inside an event loop is kept through that loop, which may be closed
+        # by then. It is waited for, not awaited: it needs none.
+        promise._call_soon_threadsafe = None
+        return PublicMapping(staging, nbytes, promise)
+
+    def wait(self, mapping: PublicMapping, deadline: float | None) -> bool:
+        """Waits until a mapping is done or a deadline has passed."""
+        if deadline is not None:
+            for pause in pauses(deadline):
+                if mapping.is_done:
+                    break
+                time.sleep(pause)
+            if not mapping.is_done:
+                return False
+        mapping.promise.sync_wait()
+        return True
+
+    def poll(self) -> None:
+        """Nothing: wgpu-py's own thread polls as long as a promise is open."""
+
+    def words(self, mapping: PublicMapping, offset: int, count: int) -> tuple[int, ...]:
+        """Unsigned 32-bit words of mapped memory."""
+        view = mapping.buffer.read_mapped(0, mapping.nbytes, copy=False)
+        return tuple(map(int, np.frombuffer(view, np.uint32, count, offset)))
+
+    def fetch(
+        self,
+        mapping: PublicMapping,
+        flag_at: int | None,
+        offsets: Sequence[int],
+        results: Sequence[npt.NDArray[Any]],
+    ) -> bool:
+        """Copies mapped memory into contiguous arrays, unless a word is set."""
+        if flag_at is not None and self.words(mapping, flag_at, 1)[0]:
+            return False
+        for offset, result in zip(offsets, results, strict=True):
+            self.read(mapping, offset, result)
+        return True
+
+    def read(self, mapping: PublicMapping, offset: int, out: npt.NDArray[Any]) -> None:
+        """Copies mapped memory from an offset into a contiguous array."""
+        view = mapping.buffer.read_mapped(0, mapping.nbytes, copy=False)
+        _bytes_of(out)[:] = np.frombuffer(view, np.uint8, out.nbytes, offset)
+
+    def unmap(self, mapping: PublicMapping) -> None:
+        """Ends a mapping that is done."""
+        if mapping.buffer.map_state == "pending":
+            mapping.promise.sync_wait()
+        mapping.buffer.unmap()
+
+
+def _bytes_of(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return array.reshape(-1).view(np.uint8)
