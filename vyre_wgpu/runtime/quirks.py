@@ -71,9 +71,7 @@ class Quirks:
         if self.equal_floats_fold:
             lines.append("folds x - x to 0 for infinite x: equal operands are hidden from it")
         if self.floats_are_reordered:
-            lines.append(
-                "folds (a + b) - a to b: results of float operations are hidden from it"
-            )
+            lines.append("folds (a + b) - a to b: results of float operations are hidden from it")
         return lines
 
 

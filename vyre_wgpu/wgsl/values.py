@@ -202,8 +202,9 @@ class Values:
 def _taken_by_others(program: Program) -> bytearray:
     """For each row, 1 if it is a rounded float that other operations may take.
 
-    A store hands its value on to loads, where there are any of that buffer. Operations that round nothing (a sign, a minimum, a choice) may be taken together with others;
-    f16 is rounded through its bits.
+    A store hands its value on to loads, where there are any of that buffer. Operations that round
+    nothing (a sign, a minimum, a choice) may be taken together with others; f16 is rounded through
+    its bits.
     """
     table = program.table
     taken = bytearray(len(table))
