@@ -265,6 +265,23 @@ def float_atomics() -> vw.Program:
     return b.build()
 
 
+@golden()
+def float_atomics_of_a_workgroup() -> vw.Program:
+    """Bits and compare-exchange: there are no f32 atomics in workgroup memory."""
+    b = vw.ProgramBuilder("float_atomics_of_a_workgroup", workgroup_size=64)
+    x = b.read("x", vw.f32)
+    y = b.output("y", vw.f32, like=x)
+    sums = b.workgroup("sums", vw.f32, 2)
+    i, lane = b.global_id(), b.local_id()
+    sums[lane] = 1.0
+    b.barrier()
+    b.atomic_add(sums, lane % 2, x[i])
+    b.barrier()
+    y[i] = sums[lane % 2]
+    b.extent(x.length)
+    return b.build()
+
+
 # Options and launches
 
 

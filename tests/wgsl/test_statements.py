@@ -325,6 +325,35 @@ def test_float_atomic_add(backend: Any) -> None:
     assert got.tolist() == [values.sum(), 0.5]
 
 
+def test_float_atomic_add_in_workgroup_memory(backend: Any) -> None:
+    """Each lane adds to a sum of its workgroup and takes what was there before; 8 elements."""
+    b = vw.ProgramBuilder("float_sums", workgroup_size=64)
+    x = b.read("x", vw.f32)
+    before = b.output("before", vw.f32, like=x)
+    sums = b.output("sums", vw.f32, 16)
+    shared = b.workgroup("shared", vw.f32, 8)
+    b.extent(x.length)
+    i, lane = b.global_id(0), b.local_id(0)
+    with b.if_(lane == 1):
+        shared[1] = 1.0
+    b.barrier()
+    before[i] = b.atomic_add(shared, lane % 8, x[i])
+    b.atomic_add(shared, lane + 8, x[i])  # out of bounds
+    b.barrier()
+    with b.if_(lane < 8):
+        sums[b.workgroup_id(0) * 8 + lane] = shared[lane]
+    values = np.arange(128, dtype=np.float32)
+    got, totals = run(backend, b, values)
+    want = values.reshape(2, 8, 8).sum(axis=1) + np.float32([0, 1, 0, 0, 0, 0, 0, 0])
+    assert totals.tolist() == want.ravel().tolist()
+    for group in range(2):
+        for element in range(8):
+            lanes = slice(group * 64 + element, group * 64 + 64, 8)
+            steps = np.sort(got[lanes])
+            assert steps[0] == (1.0 if element == 1 else 0.0)
+            assert set(np.diff(np.append(steps, totals[group * 8 + element]))) <= set(values[lanes])
+
+
 def test_atomics_add_up_over_workgroups(backend: Any) -> None:
     """A sum by atomics in workgroup memory and then in storage is exact."""
     x = np.random.default_rng(1).integers(0, 1000, 10_007, np.uint32)

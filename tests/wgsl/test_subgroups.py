@@ -40,6 +40,23 @@ def program(dtype: vw.DType, *, barriers: bool, some_return: bool) -> vw.Program
     return b.build()
 
 
+@pytest.mark.parametrize("dtype", [vw.f16, vw.f32], ids=str)
+def test_a_nan_makes_the_least_and_the_greatest_nan(dtype: vw.DType, backend: Any) -> None:
+    """As in minimum and maximum; other subgroups have numbers."""
+    b = vw.ProgramBuilder("nan", workgroup_size=128)
+    x = b.read("x", dtype)
+    i = b.global_id()
+    b.output("size", vw.u32, like=x)[i] = b.subgroup_size()
+    b.output("least", dtype, like=x)[i] = b.subgroup_min(x[i])
+    b.output("greatest", dtype, like=x)[i] = b.subgroup_max(x[i])
+    values = np.arange(128).astype(dtype.numpy)
+    values[5] = np.nan
+    sizes, least, greatest = backend.compile(b.build()).dispatch([values])
+    groups = values.reshape(-1, int(sizes.max()))
+    np.testing.assert_array_equal(least, np.repeat(groups.min(axis=1), groups.shape[1]))
+    np.testing.assert_array_equal(greatest, np.repeat(groups.max(axis=1), groups.shape[1]))
+
+
 @pytest.mark.parametrize("dtype", [vw.u32, vw.i32, vw.f32, vw.u8, vw.i8, vw.i16, vw.f16], ids=str)
 @pytest.mark.parametrize("barriers", [False, True])
 @pytest.mark.parametrize("some_return", [False, True])

@@ -142,8 +142,9 @@ def _required_features(program: Program) -> tuple[str, ...]:
         if INFO[code].group == "subgroup" or code in (Op.SUBGROUP_SIZE, Op.SUBGROUP_LANE):
             features.add("subgroup")
         elif code in ATOMIC_OPS:
-            dtype = program.buffers[table.const[row]].dtype
-            if dtype.is_float:
+            buffer = program.buffers[table.const[row]]
+            dtype = buffer.dtype
+            if dtype.is_float and buffer.kind.is_storage:
                 features.add("shader-float32-atomic")
             elif dtype.bits == 64:
                 features.add("shader-int64-atomic-all-ops")

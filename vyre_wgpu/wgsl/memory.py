@@ -147,8 +147,15 @@ def _is_packed(buffer: Buffer) -> bool:
     return buffer.kind.is_storage and buffer.dtype.itemsize < 4
 
 
+def _is_float_bits(buffer: Buffer, access: Access) -> bool:
+    """Whether elements are kept as bits: WGSL compilers have no f32 atomics in workgroup memory."""
+    return buffer.kind is BufferKind.WORKGROUP and buffer.dtype.is_float and access.is_atomic
+
+
 def _element(buffer: Buffer, access: Access) -> str:
     """The WGSL element type of a buffer's array."""
+    if _is_float_bits(buffer, access):
+        return "atomic<u32>"
     if _is_packed(buffer):
         return "atomic<u32>" if Op.STORE in access.ops else "u32"
     element = "u32" if buffer.dtype.kind == "bool" else register_type(buffer.dtype)
@@ -172,7 +179,8 @@ def _declaration(index: int, buffer: Buffer, access: Access, binding: int) -> st
 def _clear(index: int, buffer: Buffer, access: Access, lanes: int) -> str:
     """Zeros in workgroup memory: wgpu-native leaves there what was there, unlike WebGPU."""
     element = f"b{index}[k]"
-    zeros = "0u" if buffer.dtype.kind == "bool" else zero(buffer.dtype)
+    is_bits = buffer.dtype.kind == "bool" or _is_float_bits(buffer, access)
+    zeros = "0u" if is_bits else zero(buffer.dtype)
     clear = f"atomicStore(&{element}, {zeros})" if access.is_atomic else f"{element} = {zeros}"
     count = _static_count(buffer)
     return f"for (var k = local_index; k < {count}u; k += {lanes}u) {{ {clear}; }}"
@@ -200,9 +208,25 @@ def _function(
         if _is_packed(buffer):
             return _packed_store(index, buffer, dropped, guarded=guard_loops)
         stored = "select(0u, 1u, v)" if buffer.dtype.kind == "bool" else "v"
-        write = f"atomicStore(&b{index}[i], v)" if access.is_atomic else f"b{index}[i] = {stored}"
+        stored = "bitcast<u32>(v)" if _is_float_bits(buffer, access) else stored
+        place = f"b{index}[i]"
+        write = f"atomicStore(&{place}, {stored})" if access.is_atomic else f"{place} = {stored}"
         return f"fn store{index}(i: u32, v: {value}) {{\n{dropped}  {write};\n}}"
     name, builtin = f"{_short(op)}{index}", ATOMIC_OPS[op]
+    if _is_float_bits(buffer, access):
+        attempt = (
+            f"    let seen = old;\n"
+            f"    let sum = bitcast<u32>(bitcast<{value}>(seen) + v);\n"
+            f"    let r = atomicCompareExchangeWeak(&b{index}[i], seen, sum);\n"
+            f"    old = r.old_value;\n"
+        )
+        return (
+            f"fn {name}(i: u32, v: {value}) -> {value} {{\n"
+            f"{out_of_bounds}"
+            f"  var old = atomicLoad(&b{index}[i]);\n"
+            f"{_retry(attempt, 'r.exchanged', guarded=guard_loops)}"
+            f"  return bitcast<{value}>(old);\n}}"
+        )
     if op is Op.ATOMIC_COMPARE_EXCHANGE:
         # WGSL's compare-exchange may fail spuriously; ours does not.
         attempt = f"    let r = {builtin}(&b{index}[i], e, v);\n    old = r.old_value;\n"
@@ -238,7 +262,9 @@ def _read(index: int, buffer: Buffer, access: Access) -> str:
         return _unpack(word, buffer.dtype, f"(i % {per_word}u) * {32 // per_word}u")
     element = f"b{index}[i]"
     if access.is_atomic:
-        return f"atomicLoad(&{element})"
+        load = f"atomicLoad(&{element})"
+        is_bits = _is_float_bits(buffer, access)
+        return f"bitcast<{register_type(buffer.dtype)}>({load})" if is_bits else load
     if buffer.kind is BufferKind.PRIVATE and buffer.dtype.is_float:
         return f"h_opaque_{register_type(buffer.dtype)}({element})"  # the driver knows it is 0
     return f"{element} != 0u" if buffer.dtype.kind == "bool" else element

@@ -524,6 +524,23 @@ fn h_index_u64(i: u64) -> u32 {
 }""",
         (),
     ),
+    # NaN propagates, as in minimum and maximum.
+    "h_subgroupMin": (
+        """
+fn h_subgroupMin(v: f32) -> f32 {
+  let with_nan = subgroupOr(select(0u, 1u, h_is_nan_f32(v))) != 0u;
+  return select(subgroupMin(v), bitcast<f32>(0x7fc00000u | d.zero), with_nan);
+}""",
+        ("h_is_nan_f32",),
+    ),
+    "h_subgroupMax": (
+        """
+fn h_subgroupMax(v: f32) -> f32 {
+  let with_nan = subgroupOr(select(0u, 1u, h_is_nan_f32(v))) != 0u;
+  return select(subgroupMax(v), bitcast<f32>(0x7fc00000u | d.zero), with_nan);
+}""",
+        ("h_is_nan_f32",),
+    ),
     "h_ballot_word": (
         """
 fn h_ballot_word(ballot: vec4<u32>, word: u32) -> u32 {

@@ -46,6 +46,8 @@ def subgroup_expression(op: int, dtype: DType, operands: list[str], *, predicate
         )
     if predicated:
         value = f"select({_identity(op, dtype)}, {value}, alive)"
+    if dtype.is_float and op in (Op.SUBGROUP_MIN, Op.SUBGROUP_MAX):
+        return f"h_{_BUILTINS[op]}({value})"  # drivers leave a NaN out
     return normalize(dtype, f"{_BUILTINS[op]}({value})")
 
 

@@ -15,6 +15,15 @@ var<immediate> d: Dispatch;
 var<private> gid: vec3<u32>;
 var<private> alive: bool = true;
 
+fn h_is_nan_f32(a: f32) -> bool {
+  return (bitcast<u32>(a) & 0x7fffffffu) > 0x7f800000u;
+}
+
+fn h_subgroupMax(v: f32) -> f32 {
+  let with_nan = subgroupOr(select(0u, 1u, h_is_nan_f32(v))) != 0u;
+  return select(subgroupMax(v), bitcast<f32>(0x7fc00000u | d.zero), with_nan);
+}
+
 fn h_ballot_word(ballot: vec4<u32>, word: u32) -> u32 {
   var words = ballot;
   if (word > 3u) { return 0u; }
@@ -49,7 +58,7 @@ fn main(@builtin(workgroup_id) launched: vec3<u32>, @builtin(local_invocation_id
   storageBarrier();
   workgroupBarrier();
   let v8 = subgroupAdd(select(bitcast<f32>(0x80000000u | d.zero), v1, alive));
-  let v9 = subgroupMax(select(bitcast<f32>(0xff800000u | d.zero), v1, alive));
+  let v9 = h_subgroupMax(select(bitcast<f32>(0xff800000u | d.zero), v1, alive));
   let v10 = v8 + v9;
   let v12 = select(bitcast<f32>(d.zero), subgroupShuffle(v1, 3u & 127u), h_lane_is_active(3u, subgroupBallot(alive)));
   let v13 = v10 + v12;
