@@ -154,6 +154,12 @@ def test_what_the_device_cannot_hold(backend: Any) -> None:
     b.extent(64)
     with pytest.raises(vw.LimitError, match="'shared'"):
         backend.compile(b.build())
+    b = vw.ProgramBuilder("small", workgroup_size=64)
+    small = b.workgroup("small", vw.u8, limits.max_workgroup_storage // 4 + 1)
+    small[b.local_id()] = 1
+    b.extent(64)
+    with pytest.raises(vw.LimitError, match=r"'small'.*4 bytes an element at least"):
+        backend.compile(b.build())
     b = vw.ProgramBuilder("binding")
     n = b.param("n", vw.u32)
     b.output("big", vw.u8, n)

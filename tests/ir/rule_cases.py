@@ -122,6 +122,21 @@ def literal_with_stray_bits(k: Kernel) -> None:
     k.b.let("big", TypedLiteral(vw.u8, 256))  # <-
 
 
+@breaks("E201", "pow mixes f32 and i32", "param 's'")
+def pow_of_float_and_integer(k: Kernel) -> None:
+    k.b.let("power", vw.power(k.s, k.i.cast(vw.i32)))  # <-
+
+
+@breaks("E202", "2147483649 is an integer exponent that f32 does not have")
+def exponent_that_would_be_rounded(k: Kernel) -> None:
+    k.b.let("power", k.s**2147483649)  # <-
+
+
+@breaks("E202", "-16777217 is an integer exponent that f32 does not have")
+def exponent_of_pow_that_would_be_rounded(k: Kernel) -> None:
+    k.b.let("power", vw.power(k.s, -16777217))  # <-
+
+
 @breaks("E203", "sqrt takes a float, found u32 (param 'n')")
 def root_of_integer(k: Kernel) -> None:
     k.b.let("root", vw.sqrt(k.n))  # <-
@@ -242,7 +257,7 @@ def types_nearly_wrong(k: Kernel) -> None:
     k.b.let("equal", (k.flag == k.flag) & ~k.flag)
     k.b.let("choice", vw.select(k.flag, k.flag, k.flag))
     k.b.let("wide", k.s.cast(vw.f64).cast(vw.bool_))
-    k.b.let("power", k.s**3 + k.s**0.5)
+    k.b.let("power", k.s**3 + k.s**0.5 + k.s**2147483648 + k.s**16777217 + k.s**2147483649.0)
     k.b.let("integer_power", k.n**3 + k.n ** k.i.cast(vw.u8))
     k.b.atomic_add(k.y, 0, 1.0)
     k.b.atomic_compare_exchange(k.u, 0, 1, 2)
@@ -517,6 +532,24 @@ def barrier_in_uneven_loop(k: Kernel) -> None:
         k.b.barrier()  # <-
 
 
+@breaks("E503", "goes by 'left', as set on line")
+def barrier_in_a_loop_over_a_variable_set_by_lane(k: Kernel) -> None:
+    left = k.b.var("left", vw.u32, k.n)
+    left.set(k.i)
+    with k.b.while_(lambda: left > 0):
+        left -= 1
+        k.b.barrier()  # <-
+
+
+@breaks("E503", "goes by 'left', as set by some lanes on line")
+def barrier_in_a_loop_over_a_variable_that_some_lanes_set(k: Kernel) -> None:
+    left = k.b.var("left", vw.u32, k.n)
+    with k.b.if_(k.i > 3):
+        left.set(3)
+    with k.b.while_(lambda: left > 0):
+        k.b.barrier()  # <-
+
+
 @breaks("E503", "in the for block", "break, continue or end at different times")
 def barrier_after_break(k: Kernel) -> None:
     with k.b.for_range(4):
@@ -558,6 +591,11 @@ def flow_nearly_wrong(k: Kernel) -> None:
         left -= 1
         with k.b.if_(left == 3):
             k.b.break_()
+    left.set(k.i)
+    left.set(k.n)
+    with k.b.while_(lambda: left > 0):
+        k.b.barrier()
+        left -= 1
     with k.b.for_range(0, 4, k.n):
         k.b.let("sum", k.b.subgroup_add(k.s))
         with k.b.for_range(0, k.i):

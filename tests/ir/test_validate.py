@@ -18,6 +18,8 @@ from tests.ir.rule_cases import (
     Kernel,
     Write,
     bitcast_bool,
+    exponent_of_pow_that_would_be_rounded,
+    exponent_that_would_be_rounded,
     extent_needed_for_two_axes,
     float_floor_division,
     float_index,
@@ -25,6 +27,7 @@ from tests.ir.rule_cases import (
     integer_division,
     marked_line,
     mixed_addition,
+    pow_of_float_and_integer,
     problems_of,
     store_to_input,
     types_nearly_wrong,
@@ -122,6 +125,10 @@ def test_at_most_a_hundred_problems_are_listed_and_the_others_counted() -> None:
         (unsized_output, "like=x"),
         (extent_needed_for_two_axes, "b.extent("),
         (bitcast_bool, "cast"),
+        (pow_of_float_and_integer, "write x ** n for an integer power, or cast n"),
+        (lambda k: k.b.let("p", vw.power(k.s, k.i)), "write x ** n.cast(vw.i32) for an integer"),
+        (exponent_that_would_be_rounded, "write 2147483649.0 to have it rounded"),
+        (exponent_of_pow_that_would_be_rounded, "write x ** -16777217"),
     ],
 )
 def test_fix_says_what_to_write(write: Write, fix: str) -> None:

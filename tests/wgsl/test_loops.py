@@ -182,8 +182,40 @@ def test_lanes_leave_loops_with_barriers_together() -> None:
     assert re.findall(f"{own}|{shared}", text) == [
         "if (iterations >= 100u - rounds)",  # x[i] of its own
         "if (rounds >= 100u)",
-        "if (iterations >= 100u - rounds)",  # the two within
+        "if (rounds >= 100u)",  # the two within, which all lanes make
     ]
+
+
+@pytest.mark.parametrize("own", [94, 95, 97, 99, 500])
+def test_what_bounds_a_loop_with_barriers_is_the_same_in_lanes_that_ended(
+    own: int, any_backend: Any
+) -> None:
+    """A lane that made too many iterations still counts with the others how many rounds follow."""
+    b = vw.ProgramBuilder("bounded", workgroup_size=64)
+    x = b.read("x", vw.u32)
+    y = b.output("y", vw.u32, like=x)
+    tile = b.workgroup("tile", vw.u32, 64)
+    i, lane = b.global_id(), b.local_id()
+    n, rounds = b.var("n", vw.u32), b.var("rounds", vw.u32)
+    with b.for_range(0, x[i]):
+        n += 1
+    with b.for_range(0, x.length // 43):
+        rounds += 1
+    with b.for_range(0, rounds):
+        tile[lane] = n
+        b.barrier()
+        n += tile[63 - lane] // 1000
+        b.barrier()
+    y[i] = n
+    pipe = any_backend.compile(b.build(), vw.CompileOptions(max_iterations=100))
+    x_array = np.arange(129, dtype=np.uint32) % 64
+    x_array[70] = own
+    if own == 94:
+        np.testing.assert_array_equal(pipe(x_array)[0], x_array)
+    else:
+        with pytest.raises(vw.TrapError) as caught:
+            pipe(x_array)
+        assert (caught.value.tag, caught.value.lane) == ("loop-limit", (70,))
 
 
 def test_short_loops_are_not_guarded() -> None:

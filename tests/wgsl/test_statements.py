@@ -464,6 +464,42 @@ def test_lanes_that_ended_keep_meeting_barriers(how: str, backend: Any) -> None:
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("lost", ["return", "loop_return", "none"])
+def test_loop_with_barriers_over_a_variable_that_is_uniform_again(lost: str, backend: Any) -> None:
+    """Lanes that ended before the variable was set for all go round as often as the others."""
+    lanes, rounds = 64, 5
+    b = vw.ProgramBuilder("again", workgroup_size=lanes)
+    n = b.read("n", vw.u32).length
+    out = b.output("out", vw.u32, lanes)
+    shared = b.workgroup("shared", vw.u32, lanes)
+    b.extent(lanes)
+    k = b.local_id(0)
+    left = b.var("left", vw.u32, 0)
+    left.set(k % 4)
+    if lost == "return":
+        with b.if_(left == 3):
+            b.return_()
+    elif lost == "loop_return":
+        with b.while_(lambda: left > 0):
+            left -= 1
+            with b.if_(left == 2):
+                b.return_()
+    left.set(n)
+    with b.while_(lambda: left > 0):
+        shared[k] = left * 100 + k
+        b.barrier()
+        b.atomic_add(out, k, shared[(k + 1) % lanes])
+        b.barrier()
+        left -= 1
+    (got,) = run(backend, b, np.zeros(rounds, np.uint32))
+    lane = np.arange(lanes)
+    alive = (lane % 4 != 3) | (lost == "none")
+    following = (lane + 1) % lanes
+    hundreds = 100 * rounds * (rounds + 1) // 2
+    want = alive * alive[following] * (hundreds + rounds * following)
+    np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("how", ["return", "trap"])
 def test_an_endless_loop_with_barriers_ends_with_its_last_lane(how: str, backend: Any) -> None:
     """Lanes leave one after the other; when all have ended, so does the loop."""

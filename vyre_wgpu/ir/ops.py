@@ -233,14 +233,16 @@ def _atomic(name: str, meaning: str) -> OpInfo:
     return OpInfo(f"atomic_{name}", "memory", ("int", "element"), "element", "buffer", meaning=text)
 
 
-def _subgroup(name: str, operand: OperandClass) -> OpInfo:
-    text = f"{name} over the active lanes of the subgroup"
+def _subgroup(name: str, operand: OperandClass, more: str = "") -> OpInfo:
+    text = f"{name} over the active lanes of the subgroup{more}"
     return OpInfo(f"subgroup_{name}", "subgroup", (operand,), "same", meaning=text)
 
 
 def _control(name: str, operands: tuple[OperandClass, ...], meaning: str) -> OpInfo:
     return OpInfo(name, "control", operands, "void", meaning=meaning)
 
+
+_ANY_ORDER = "; of floats in an order, and with the roundings, that the driver chooses"
 
 OPS: dict[Op, OpInfo] = {
     Op.LITERAL: _leaf("literal", "literal", "declared", "a constant of the row's type"),
@@ -378,10 +380,10 @@ OPS: dict[Op, OpInfo] = {
         "buffer",
         meaning="replaces an element that equals the expected one (strong); returns the old value",
     ),
-    Op.SUBGROUP_ADD: _subgroup("add", "num"),
-    Op.SUBGROUP_MUL: _subgroup("mul", "num"),
-    Op.SUBGROUP_MIN: _subgroup("min", "num"),
-    Op.SUBGROUP_MAX: _subgroup("max", "num"),
+    Op.SUBGROUP_ADD: _subgroup("add", "num", _ANY_ORDER),
+    Op.SUBGROUP_MUL: _subgroup("mul", "num", _ANY_ORDER),
+    Op.SUBGROUP_MIN: _subgroup("min", "num", ", as minimum: NaN propagates"),
+    Op.SUBGROUP_MAX: _subgroup("max", "num", ", as maximum: NaN propagates"),
     Op.SUBGROUP_AND: _subgroup("and", "int"),
     Op.SUBGROUP_OR: _subgroup("or", "int"),
     Op.SUBGROUP_XOR: _subgroup("xor", "int"),
@@ -414,7 +416,8 @@ OPS: dict[Op, OpInfo] = {
         "control",
         ("int", "same", "same"),
         "same",
-        meaning="start, stop, step: half-open, evaluated once, never wraps; yields the index",
+        meaning="start, stop, step: half-open, evaluated once, never wraps; no iteration with a "
+        "step of 0; yields the index",
     ),
     Op.WHILE: _control("while", (), "opens the condition block, run before each iteration"),
     Op.DO: _control("do", ("bool",), "closes the condition block and opens the body"),

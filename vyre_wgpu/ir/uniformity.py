@@ -3,7 +3,12 @@
 Validation refuses barriers and subgroup operations where they are not; lowering keeps what is
 uniform out of its predicates. Non-uniformity spreads from its sources (loads, atomics, lane ids,
 subgroup results) along uses, assignments and control flow until nothing changes. That is
-reachability in a graph of rows and blocks, so it takes time linear in the program.
+reachability in a graph of rows, blocks and meetings of assignments (`definitions`), so it takes
+time linear in the program.
+
+A variable is followed from assignment to assignment: what differs between lanes now may be the same
+for all later. An assignment where flow is not uniform is not uniform itself, whatever it assigns,
+for some lanes do not run it, or run it more often.
 
 Traps and returns do not count: the lowering predicates them, a lane that trapped or returned still
 runs through all later flow. So it must also run the assignments to uniform variables, or a uniform
@@ -21,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .blocks import Blocks, find_blocks
+from .definitions import find_definitions
 from .ops import OPS, Op
 from .program import Program, Table
 
@@ -41,7 +47,7 @@ for _op, _info in OPS.items():
     _SOURCE[_op] = _op in _LANE_LEAVES or (
         _info.group in ("memory", "subgroup") and _info.result != "void"
     )
-    _SPREADS[_op] = (_info.pure or _op in (Op.LET, Op.VAR, Op.VAR_GET, Op.FOR)) and _info.arity > 0
+    _SPREADS[_op] = (_info.pure or _op in (Op.LET, Op.VAR, Op.FOR)) and _info.arity > 0
 
 Edges = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 
@@ -52,16 +58,30 @@ class Uniformity:
 
     Attributes:
         value: 1 where the row yields a value that is the same for all lanes that compute it; a
-            variable's row stands for every value it ever holds.
+            ``var`` row stands for the variable's first value.
         flow: 1 where the row is run by all lanes or by none, traps and returns aside. For a row
             that opens or ends a block, that is the flow around the block.
         body: 1 for an ``if``, ``for`` or ``while`` row whose (first) block is run by all lanes or
             by none, and in a loop as often by each.
+        origins: for each node of the graph, rows first, the one from which it was first found not
+            to be uniform; itself where that begins, -1 where it is uniform.
     """
 
     value: bytes
     flow: bytes
     body: bytes
+    origins: list[int]
+
+    def cause(self, row: int) -> int:
+        """The row that made another one differ between lanes, itself if nothing did.
+
+        Of a ``get``, that is the assignment that it sees; of an assignment, what it assigns or what
+        decides whether it is run.
+        """
+        node = self.origins[row]
+        while node >= len(self.value) and self.origins[node] != node:
+            node = self.origins[node]
+        return node if 0 <= node < len(self.value) else row
 
 
 def analyze(program: Program) -> Uniformity:
@@ -73,9 +93,9 @@ def analyze(program: Program) -> Uniformity:
 def spread(table: Table, blocks: Blocks) -> Uniformity:
     """As `analyze`, for a table whose operands and blocks are known to be well-formed."""
     op = np.frombuffer(table.op, np.uint8)
-    graph = _graph(
-        [*_value_edges(table, op), *_flow_edges(table, op, blocks)], len(op) + len(blocks.end)
-    )
+    definitions = find_definitions(table, blocks)
+    edges = [*_value_edges(table, op), *_flow_edges(table, op, blocks)]
+    graph = _graph([*edges, (definitions.starts, definitions.targets)], definitions.nodes)
     left = _loops_that_ended_lanes_may_leave(op, blocks)
     found = _reach(op, blocks, graph, left)
     if left and np.any(_COLLECTIVE[op] & (np.frombuffer(found.flow, np.uint8) == 0)):
@@ -88,14 +108,15 @@ def _reach(op: npt.NDArray[np.uint8], blocks: Blocks, graph: _Graph, left: list[
     """What stays uniform if ended lanes leave some loops early."""
     rows = len(op)
     sources = np.concatenate([np.flatnonzero(_SOURCE[op]), rows + np.array(left, np.int64)])
-    varies = np.frombuffer(graph.reachable(sources), np.bool_)
+    origins = graph.reachable(sources)
+    varies = np.array(origins, np.int64) >= 0
     value = ~varies[:rows] & _HAS_VALUE[op]
     flow = ~varies[rows + blocks.flow]
     body = np.zeros(rows, np.bool_)
     kinds = np.array(blocks.kind, np.int64)
     first = np.flatnonzero((kinds != 0) & (kinds != Op.ELSE))
     body[np.array(blocks.opener, np.int64)[first]] = ~varies[rows + first]
-    return Uniformity(value.tobytes(), flow.tobytes(), body.tobytes())
+    return Uniformity(value.tobytes(), flow.tobytes(), body.tobytes(), origins)
 
 
 def _loops_that_ended_lanes_may_leave(op: npt.NDArray[np.uint8], blocks: Blocks) -> list[int]:
@@ -122,7 +143,7 @@ def _has_constant_condition(table: Table, blocks: Blocks, loop: int) -> bool:
 
 
 def _value_edges(table: Table, op: npt.NDArray[np.uint8]) -> Edges:
-    """From operands to the rows that use them, and from assigned values to their variables."""
+    """From operands to the rows that use them, and from assigned values to their assignments."""
     spreading = _SPREADS[op]
     edges: Edges = []
     for column in (table.a, table.b, table.c):
@@ -130,12 +151,12 @@ def _value_edges(table: Table, op: npt.NDArray[np.uint8]) -> Edges:
         used = np.flatnonzero(spreading & (operand >= 0))
         edges.append((operand[used], used))
     assigns = np.flatnonzero(op == Op.ASSIGN)
-    edges.append((np.array(table.b, np.int64)[assigns], np.array(table.a, np.int64)[assigns]))
+    edges.append((np.array(table.b, np.int64)[assigns], assigns))
     return edges
 
 
 def _flow_edges(table: Table, op: npt.NDArray[np.uint8], blocks: Blocks) -> Edges:
-    """From conditions and enclosing flow to blocks, and from flow to what is assigned in it."""
+    """From conditions and enclosing flow to blocks, and from flow to the assignments in it."""
     rows = len(table)
     a = np.array(table.a, np.int64)
     opener = np.array(blocks.opener, np.int64)
@@ -160,7 +181,7 @@ def _flow_edges(table: Table, op: npt.NDArray[np.uint8], blocks: Blocks) -> Edge
         (rows + blocks.flow[leaps], rows + loop),
         # The index, conservatively, where lanes are on different iterations.
         (number[fors], opener[fors]),
-        (rows + blocks.flow[assigns], a[assigns]),
+        (rows + blocks.flow[assigns], assigns),
         (rows + blocks.flow[variables], variables),
     ]
 
@@ -172,20 +193,24 @@ class _Graph:
     firsts: list[int]
     targets: list[int]
 
-    def reachable(self, sources: npt.NDArray[np.int64]) -> bytearray:
-        """1 for each node that the sources reach, themselves included."""
+    def reachable(self, sources: npt.NDArray[np.int64]) -> list[int]:
+        """For each node that the sources reach, on a shortest way, the node before it.
+
+        A source has itself before it; a node out of reach has -1.
+        """
         firsts, targets = self.firsts, self.targets
-        reached = bytearray(len(firsts) - 1)
-        stack: list[int] = sources.tolist()
-        for node in stack:
-            reached[node] = 1
-        while stack:
-            node = stack.pop()
+        before = [-1] * (len(firsts) - 1)
+        reached: list[int] = []
+        for node in sources.tolist():
+            if before[node] < 0:
+                before[node] = node
+                reached.append(node)
+        for node in reached:  # grows as it goes
             for following in targets[firsts[node] : firsts[node + 1]]:
-                if not reached[following]:
-                    reached[following] = 1
-                    stack.append(following)
-        return reached
+                if before[following] < 0:
+                    before[following] = node
+                    reached.append(following)
+        return before
 
 
 def _graph(edges: Edges, nodes: int) -> _Graph:

@@ -83,7 +83,8 @@ class Emitter:
         self.helpers: set[str] = set()
         self.privates: list[str] = []
         self.asks_for_life = False
-        # Loops with barriers end for all lanes together, so their iterations are counted apart.
+        # Iterations that lanes make together are counted apart, so that they end together: at the
+        # barriers of a loop, and where a variable may bound such a loop later.
         self._with_barriers = _loops_with_barriers(program)
         self.counts_rounds = guard.max_iterations is not None and bool(self._with_barriers)
         self.notes_traps = False
@@ -350,15 +351,21 @@ class Emitter:
             self._count(row, f"{self._guard.max_iterations}u")
 
     def _count(self, row: int, most: str) -> None:
-        """Bounds the iterations of a lane: those of its own and, with barriers, those of all."""
+        """Bounds the iterations of a lane: those of its own, and those that all make together."""
         left = f"{most} - rounds" if self.counts_rounds else most
-        if row in self._with_barriers:
+        if self.counts_rounds and self._is_in_step(row):
             self._line(f"if (rounds >= {most}) {{ break; }}")
             self._line("rounds = rounds + 1u;")
             self._raise(row, "0u", f"iterations > {left}")
         else:
             self._line(f"if (iterations >= {left}) {{ break; }}")
             self._line("iterations = iterations + 1u;")
+
+    def _is_in_step(self, row: int) -> bool:
+        """Whether all lanes make the same iterations of a loop, those that have ended too."""
+        if row in self._with_barriers:
+            return True
+        return self._uniformity is not None and bool(self._uniformity.body[row])
 
     def _leave_loop(self) -> str:
         return f"done{self._loops[-1]} = true; break;" if self._guard.is_on else "break;"

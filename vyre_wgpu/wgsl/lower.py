@@ -204,9 +204,9 @@ def _check_limits(program: Program, descriptor: KernelDescriptor, target: Target
     if sum(sizes.values()) > target.max_workgroup_storage:
         listed = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
         raise LimitError(
-            f"workgroup buffers take {sum(sizes.values())} bytes ({listed}), the device allows "
-            f"{target.max_workgroup_storage}",
-            fix="use smaller workgroup buffers",
+            f"workgroup buffers take {sum(sizes.values())} bytes ({listed}; 4 bytes an element at "
+            f"least), the device allows {target.max_workgroup_storage}",
+            fix="use smaller workgroup buffers; small elements can share a u32, by shifts",
         )
     private = private_bytes(program)
     if sum(private.values()) > target.max_private_bytes:

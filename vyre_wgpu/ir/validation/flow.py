@@ -18,6 +18,7 @@ _COLLECTIVE = _SUBGROUP | ops_where("barrier")
 _COUNTED = ops_where(*(i.name for i in OPS.values() if i.group not in ("leaf", "name")))
 _SOURCE_GROUP = ops_where(group="memory") | _SUBGROUP
 _LONGEST_WAY = 1_000
+_UNIFORM = "literals, params, lengths and workgroup ids"
 _COUNTED[[Op.END, Op.ELSE, Op.DO, Op.LOAD, Op.STORE]] = False
 
 
@@ -79,24 +80,28 @@ def _check_meeting(report: Report, columns: Columns, blocks: Blocks) -> None:
     report.rows(
         "E503",
         np.flatnonzero(apart & barriers),
-        lambda row: (
-            f"a barrier stands {_parting(report, blocks, uniformity, row)}",
-            "move it out of that block, or make what decides depend on literals, params, lengths "
-            "and workgroup ids only",
+        lambda row: _apart(
+            report, blocks, uniformity, row, "a barrier", "move it out of that block"
         ),
     )
     report.rows(
         "E504",
         np.flatnonzero(apart & ~barriers),
-        lambda row: (
-            f"{report.op(row)} stands {_parting(report, blocks, uniformity, row)}",
+        lambda row: _apart(
+            report,
+            blocks,
+            uniformity,
+            row,
+            report.op(row),
             "compute it before that block and use the result inside",
         ),
     )
 
 
-def _parting(report: Report, blocks: Blocks, uniformity: Uniformity, row: int) -> str:
-    """The outermost block around a row where lanes part, and what makes them, in words."""
+def _apart(
+    report: Report, blocks: Blocks, uniformity: Uniformity, row: int, what: str, fix: str
+) -> tuple[str, str]:
+    """Message and fix for a row that lanes may not reach together."""
     table = report.program.table
     block = int(blocks.flow[row])
     while not uniformity.flow[blocks.opener[block]]:
@@ -106,19 +111,37 @@ def _parting(report: Report, blocks: Blocks, uniformity: Uniformity, row: int) -
     if table.op[opener] == Op.WHILE and not uniformity.value[table.a[blocks.do[block]]]:
         deciding = [table.a[blocks.do[block]]]
     kind = Op(blocks.kind[block]).name.lower()
-    source = report.source(opener)
-    where = f"in the {kind} block" + (f" of line {source[1]}" if source else "")
-    if deciding:
-        cause = report.value(_origin(report, uniformity, deciding[0]))
-        return f"{where}, which goes by {cause}: lanes of a workgroup may differ there"
-    return f"{where}, which lanes of a workgroup break, continue or end at different times"
+    where = f"in the {kind} block{_line(report, ' of line', opener)}"
+    if not deciding:
+        return (
+            f"{what} stands {where}, which lanes of a workgroup break, continue or end at "
+            "different times",
+            f"{fix}, or make what decides that depend on {_UNIFORM} only",
+        )
+    origin = _origin(report, uniformity, deciding[0])
+    cause, remedy = report.value(origin), f"make what decides depend on {_UNIFORM} only"
+    if table.op[origin] == Op.VAR_GET:
+        remedy = f"set {cause} from {_UNIFORM} only, where all lanes come, before it"
+        setting = uniformity.cause(origin)
+        is_same = table.op[setting] == Op.ASSIGN and uniformity.value[table.b[setting]]
+        cause += _line(report, f", as set {'by some lanes ' if is_same else ''}on line", setting)
+    return (
+        f"{what} stands {where}, which goes by {cause}: lanes of a workgroup may differ there",
+        f"{fix}, or {remedy}",
+    )
+
+
+def _line(report: Report, words: str, row: int) -> str:
+    """Words and the line of a row; nothing if it is unknown."""
+    source = report.source(row)
+    return f"{words} {source[1]}" if source else ""
 
 
 def _origin(report: Report, uniformity: Uniformity, row: int) -> int:
     """A row that makes another one differ from lane to lane: back along its operands, a way."""
     table = report.program.table
     for _ in range(_LONGEST_WAY):
-        if table.op[row] in (Op.VAR_GET, Op.LET, Op.FOR) and row in report.names:
+        if table.op[row] in (Op.LET, Op.FOR) and row in report.names:
             break
         varying = [x for x in table.operands(row) if not uniformity.value[x]]
         if table.op[row] == Op.VAR_GET or _SOURCE_GROUP[table.op[row]] or not varying:
@@ -158,6 +181,7 @@ def check_limits(report: Report, columns: Columns, blocks: Blocks | None) -> Non
                 report.add(
                     "E602",
                     f"blocks are nested more than {MAX_NESTING} deep",
-                    "combine conditions with &, or split the program",
+                    "instead of a chain of else blocks use vw.select, or a loop over a table of "
+                    "cases; join the conditions of ifs inside each other with &",
                     blocks.opener[block],
                 )

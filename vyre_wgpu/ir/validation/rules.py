@@ -92,8 +92,10 @@ RULES: dict[str, str] = {
     # Control flow
     "E501": "`break` and `continue` stand in a loop.",
     "E502": "`break` and `continue` do not leave the condition of their own `while`.",
-    "E503": "A barrier stands where all lanes of a workgroup come, or none.",
-    "E504": "A subgroup operation stands where all lanes of a workgroup come, or none.",
+    "E503": "A barrier stands where all lanes of a workgroup come, or none. Lanes that returned or "
+    "trapped do not count.",
+    "E504": "A subgroup operation stands where all lanes of a workgroup come, or none. Lanes that "
+    "returned or trapped do not count, and take no part.",
     "E505": "The step of a `for` is not the literal 0.",
     # Limits
     "E600": "At most 100 problems are listed for one program.",
