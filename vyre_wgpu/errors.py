@@ -158,7 +158,8 @@ class TrapError(VyreError):
         tag: the tag given to ``b.trap``.
         address: the integer given to ``b.trap``.
         lane: the logical lane that trapped, one index for each axis of the extent.
-        source: file and line of the trap statement, if the program carries it.
+        source: file and line of the trap statement, if the program carries it; None too for a loop
+            inside an operation that the driver ended, which the message says.
         program: the program's name.
         chunk: index of the chunk in a stream, else None.
         chunk_offset: elements streamed before the chunk, else None.
@@ -174,6 +175,8 @@ class TrapError(VyreError):
         program: str = "",
         chunk: int | None = None,
         chunk_offset: int | None = None,
+        cause: str = "",
+        fix: str = "",
     ) -> None:
         self.tag = tag
         self.address = address
@@ -184,7 +187,8 @@ class TrapError(VyreError):
         self.chunk_offset = chunk_offset
         where = f" at {source[0]}:{source[1]}" if source else ""
         what = f"{tag!r}, address {address}, lane {_lane_text(lane)}"
-        super().__init__(f"program {program!r} trapped: {what}{where}")
+        why = f": {cause}" if cause else ""
+        super().__init__(f"program {program!r} trapped: {what}{where}{why}", fix=fix)
 
 
 def _lane_text(lane: tuple[int, ...]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
+import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -165,23 +167,48 @@ def test_the_f32_functions_compute_in_integers() -> None:
     assert not re.search(r"\b[iuf]64\b", text)
 
 
-def test_normal_f64_is_the_formula(any_backend: Backend) -> None:
-    words = random_words(20_000, 4)
-    words[0, :200] = 0  # the far tail
+HALVES = [0, 1, 0x1234567, 2**29 - 1, 2**29, 2**30 - 1, 2**31 - 1, 0x55555555]
+HALVES += [0xFFFFFFFF - half for half in HALVES]
+
+
+def adverse_words() -> Array:
+    """Rows of four words: angles near the axes and the diagonals, u near either end and 1/2."""
+    rng = np.random.default_rng(8)
+    far = [*HALVES, *(2**32 - (q << 29) & 0xFFFFFFFF for q in range(8))]
+    edges = np.array(list(product(HALVES, far)), np.uint64)
+    u, turn = (edges[:, 0] << np.uint64(32) | edges[:, 1] for _ in range(2))
+    rng.shuffle(turn)
+    # A distance of every magnitude from an end and from an axis.
+    size = 3000
+    near = np.exp2(rng.uniform(0, 62, (2, size))).astype(np.uint64)
+    near ^= np.where(rng.random((2, size)) < 0.5, np.uint64(0), ~np.uint64(0))
+    near[1] += rng.integers(0, 4, size).astype(np.uint64) << np.uint64(62)
+    both = np.concatenate([np.stack([u, turn]), near], axis=1)
+    words = [both[0] >> np.uint64(32), both[0], both[1] >> np.uint64(32), both[1]]
+    return np.stack(words).astype(np.uint32)
+
+
+def box_muller(row: list[int]) -> tuple[Any, Any]:
+    """The exact formula of four words."""
+    with mpmath.workprec(150):
+        u = mpmath.ldexp((row[0] << 33) + 2 * row[1] + 1, -65)
+        half_turns = mpmath.ldexp((row[2] << 33) + 2 * row[3] + 1, -64)
+        radius = mpmath.sqrt(-2 * mpmath.log(u))
+        return radius * mpmath.cospi(half_turns), radius * mpmath.sinpi(half_turns)
+
+
+def test_normal_f64_is_the_formula_to_its_last_bits(any_backend: Backend) -> None:
+    """Relative to each result, so near the axes and near u = 1 too, where it is small."""
+    words = np.concatenate([random_words(5000, 4), adverse_words()], axis=1)
     try:
         got = drawn(any_backend, lambda *w: vw.random.normal_f64(w), *words)
     except vw.UnsupportedFeatureError as error:
         pytest.skip(str(error))
-    wide = words.astype(np.longdouble)
-    u = wide[0] / 2**32 + (wide[1] + 0.5) / 2**64
-    signed = words[2].astype(np.int32).astype(np.longdouble)
-    angle = (signed / 2**31 + wide[3] / np.longdouble(2**63)) * (4 * np.arctan(np.longdouble(1)))
-    radius = np.sqrt(-2 * np.log(u))
-    assert radius.max() > 6.7
-    # The angle and u are rounded to 53 bits: by at most 2^-52 and a relative 2^-53.
-    for of, formula in zip(got, (radius * np.cos(angle), radius * np.sin(angle)), strict=True):
-        assert of.dtype == np.float64
-        assert np.abs(of - formula).max() <= 2.0**-48 * float(radius.max())
+    assert got[0].dtype == got[1].dtype == np.float64
+    for row, *pair in zip(words.T.tolist(), *(of.tolist() for of in got), strict=True):
+        for value, formula in zip(pair, box_muller(row), strict=True):
+            assert abs(value - formula) <= 11 * 2.0**-52 * abs(formula), (row, value)
+    assert max(np.abs(of).max() for of in got) > 9
 
 
 # What is refused

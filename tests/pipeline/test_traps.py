@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pickle
+import re
 
+import numpy as np
 import pytest
 
 import vyre_wgpu as vw
+from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.ir import Op, Program
 from vyre_wgpu.pipeline.traps import TrapWords, trap_error
 from vyre_wgpu.wgsl.descriptor import UNKNOWN_SITE, KernelDescriptor
@@ -70,4 +74,45 @@ def test_a_site_that_is_no_trap_statement_is_a_loop_that_ran_too_long() -> None:
     assert (error.tag, error.address, error.source) == ("loop-limit", 0, (__file__, line - 2))
     helper = TrapWords(1, 0, UNKNOWN_SITE, 7)
     error = trap_error(program, DESCRIPTOR, helper, (10, 3))
-    assert (error.tag, error.source) == ("loop-limit", None)
+    assert (error.tag, error.address, error.lane) == ("loop-limit", 0, (7, 0))
+    assert error.source is None
+
+
+def test_a_loop_inside_an_operation_is_named_with_advice() -> None:
+    """It has no line of its own; a loop that has one is shown by it and needs no words."""
+    program, _ = two_traps()
+    error = trap_error(program, DESCRIPTOR, TrapWords(1, 0, UNKNOWN_SITE, 7), (10, 3))
+    assert re.search(r"'loop-limit'.*lane \(7, 0\): the driver ended a loop inside", str(error))
+    for operation in ("vw.fmod", "%", "**", "atomic", "store"):
+        assert operation in error.message
+    assert "more lanes" in error.fix
+    assert str(error).endswith(f"Fix: {error.fix}")
+    assert pickle.loads(pickle.dumps(error)).fix == error.fix
+    loop = TrapWords(1, 0, program.table.op.index(Op.IF), 7)
+    assert trap_error(program, DESCRIPTOR, loop, (10, 3)).fix == ""
+
+
+@pytest.mark.gpu
+def test_many_operations_with_loops_inside_are_right_or_named(wgpu_backend: WgpuBackend) -> None:
+    """fmod of operands far apart: 32 iterations each time, which no line of the program shows."""
+    b = vw.ProgramBuilder("remainders")
+    x, times = b.read("x", vw.f32), b.param("times", vw.u32)
+    y = b.output("y", vw.f32, like=x)
+    left = b.var("left", vw.f32, 0.0)
+    with b.for_range(times):
+        left.set(vw.fmod(x[b.global_id(0)], 1.3e-38))
+    y[b.global_id(0)] = left
+    pipe = wgpu_backend.compile(b.build())
+    far = np.full(9, 3e38, np.float32)
+    right = np.fmod(far, np.float32(1.3e-38))
+    np.testing.assert_array_equal(pipe.fn(far, times=100), right)
+    limit = wgpu_backend.device.quirks.loop_iterations
+    if limit is None:
+        np.testing.assert_array_equal(pipe.fn(far, times=5000), right)
+        return
+    with pytest.raises(
+        vw.TrapError, match=r"'loop-limit'.*inside an operation: vw\.fmod"
+    ) as caught:
+        pipe.fn(far, times=limit // 8)
+    assert caught.value.source is None
+    assert "more lanes" in caught.value.fix

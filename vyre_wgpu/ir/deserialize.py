@@ -92,6 +92,8 @@ def _as_bytes(data: object) -> bytes:
                 "pass the bytes of one program only",
             )
         return bytes(data)
+    except ProgramDecodeError:
+        raise
     except (ValueError, BufferError, NotImplementedError) as error:
         _fail(f"the memoryview cannot be read: {error}", "pass bytes, or a live memoryview")
 

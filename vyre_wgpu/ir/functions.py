@@ -21,6 +21,7 @@ from .values import (
     integer_power,
     is_integer,
     operand_row,
+    refuse_rounded_exponent,
 )
 
 __all__ = [
@@ -268,12 +269,15 @@ def mul_wide(a: Operand, b: Operand) -> tuple[Value, Value]:
 def power(a: Operand, b: Operand) -> Value:
     """``a`` to the power ``b``, as ``a ** b``.
 
-    Floats: as C99 Annex F, within 8 ULP. Integers: wraps modulo 2^n; the exponent is a number of at
+    Floats: as C99 Annex F, within 8 ULP; an exponent that is an integer literal takes the type, and
+    is refused if that would round it. Integers: wraps modulo 2^n; the exponent is a number of at
     least 0 or a value of any unsigned type; ``0 ** 0`` is 1.
     """
     if is_integer(a) and is_integer(b):
         recorder, dtype = _context("power", a, b)
         return integer_power(recorder, a, b, dtype)
+    recorder, dtype = _context("power", a, b)
+    refuse_rounded_exponent(recorder, b, dtype)
     return _float_power(a, b)
 
 

@@ -113,6 +113,7 @@ class Value:
         is_whole = isinstance(other, (int, np.integer)) and not isinstance(other, bool)
         if is_whole and i32.min <= other <= i32.max:  # type: ignore[operator]
             other = TypedLiteral(i32, i32.encode(other))
+        refuse_rounded_exponent(self._recorder, other, self.dtype)
         is_power = isinstance(other, (Value, TypedLiteral)) and other.dtype is i32
         return self._binary(Op.POWI if is_power else Op.POW, other)
 
@@ -508,6 +509,30 @@ def integer_power(recorder: Recorder, base: object, exponent: object, dtype: DTy
         )
         row = recorder.placeholder(recorder.dtype_of(x))
     return Value(recorder, row, recorder.dtype_of(row))
+
+
+def refuse_rounded_exponent(recorder: Recorder, exponent: object, dtype: DType) -> None:
+    """Notes an integer exponent that a float type would round: an odd one would become even.
+
+    Args:
+        recorder: where it is used.
+        exponent: an operand; only numbers that are integers are looked at.
+        dtype: the type of the base, which a number takes.
+    """
+    if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
+        return
+    number = int(exponent)
+    try:
+        rounded = dtype.decode(dtype.encode(number))
+    except ValueError:  # beyond the range: refused as every such literal is
+        return
+    if rounded != number:
+        fits = i32.min <= number <= i32.max
+        recorder.problem(
+            "E202",
+            f"literal {number} is an integer exponent that {dtype} does not have",
+            f"write x ** {number}" if fits else f"write {float(number)!r} to have it rounded",
+        )
 
 
 def _number(literal: Any) -> int:

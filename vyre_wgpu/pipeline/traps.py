@@ -14,10 +14,16 @@ from ..ir.ops import Op
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
 from ..wgsl.checks import DIVISIONS, MEMORY_ACCESSES
-from ..wgsl.descriptor import KernelDescriptor
+from ..wgsl.descriptor import UNKNOWN_SITE, KernelDescriptor
 from .blocks import workgroups_of
 
 __all__ = ["TrapWords", "trap_error"]
+
+_HIDDEN_LOOP = (
+    "the driver ended a loop inside an operation: vw.fmod or % of floats, ** with an integer, an "
+    "atomic, or a store of a type below 32 bits"
+)
+_FEWER = "execute such operations less often in each lane, and use more lanes"
 
 
 class TrapWords(NamedTuple):
@@ -26,7 +32,8 @@ class TrapWords(NamedTuple):
     Attributes:
         flag: not 0 if a lane trapped.
         address: the address operand, extended to 32 bits.
-        site: row of the trap statement, or of a loop that ran too long.
+        site: row of the trap statement, or of a loop that ran too long; `UNKNOWN_SITE` for a loop
+            inside an operation.
         lane: linear logical index of the lane, x fastest.
     """
 
@@ -70,6 +77,8 @@ def trap_error(
         )
     if op in DIVISIONS:
         return DivisionTrapError.of(lane, source=source, program=name)
+    if row == UNKNOWN_SITE:
+        return TrapError(LOOP_LIMIT, 0, lane, program=name, cause=_HIDDEN_LOOP, fix=_FEWER)
     tag, address = LOOP_LIMIT, words.address
     if op == Op.TRAP:
         tag = program.tags[table.const[row]]

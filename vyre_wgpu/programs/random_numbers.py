@@ -122,19 +122,21 @@ def random_uniform(
     Element i of the u32 and f32 sequences comes from word ``i % 4`` of the Philox 4x32-10 block
     whose counter is ``i // 4``; of the f64 sequence from words ``2 * (i % 2)`` and the next one of
     block ``i // 2``. So parts of any size put together are the whole, and the bits are the same on
-    every device. The sequences of one key for different types, and `random_normal` of that key, are
-    made of the same words: take another key for each use.
+    every device. Index 2^64 - 1 is not the end: the counter has more bits, and they go on. The
+    sequences of one key for different types, and `random_normal` of that key, are made of the same
+    words: take another key for each use.
 
     Args:
         count: how many, at most 2^32 - 4.
         key: which sequence, from 0 to 2^64 - 1.
         dtype: f32 in [0, 1), f64 in [0, 1) where the device has it, or u32 of the whole range.
         offset: index of the first one, from 0 to 2^64 - 1.
-        out: where they go, as for ``out=`` of a dispatch: an array, or ``vw.DEVICE``.
+        out: where they go, as for ``out=`` of a dispatch: an array, ``vw.DEVICE`` or ``vw.SKIP``.
         backend: where to run, as for `vw.compile`.
 
     Returns:
-        A one-dimensional array; for ``vw.DEVICE`` a device buffer, for the caller to close.
+        A one-dimensional array; for ``vw.DEVICE`` a device buffer, for the caller to close; for
+        ``vw.SKIP`` None.
 
     Raises:
         InputError: an argument is out of range, or the type is another one.
@@ -169,11 +171,12 @@ def random_normal(
         key: which sequence, from 0 to 2^64 - 1.
         dtype: f32, or f64 where the device has it.
         offset: index of the first one, from 0 to 2^64 - 1.
-        out: where they go, as for ``out=`` of a dispatch: an array, or ``vw.DEVICE``.
+        out: where they go, as for ``out=`` of a dispatch: an array, ``vw.DEVICE`` or ``vw.SKIP``.
         backend: where to run, as for `vw.compile`.
 
     Returns:
-        A one-dimensional array; for ``vw.DEVICE`` a device buffer, for the caller to close.
+        A one-dimensional array; for ``vw.DEVICE`` a device buffer, for the caller to close; for
+        ``vw.SKIP`` None.
 
     Raises:
         InputError: an argument is out of range, or the type is another one.

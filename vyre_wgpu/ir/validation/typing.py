@@ -205,6 +205,9 @@ class _Types:
         dtype = spelling(self.columns.dtype[one])
         if self.op[row] == Op.FOR:
             return message, f"give all bounds and the step one type, as in stop.cast({dtype})"
+        if self.op[row] == Op.POW and _INTEGERS >> int(self.columns.dtype[other]) & 1:
+            n = "n" if self.columns.dtype[other] == i32.code else "n.cast(vw.i32)"
+            return message, f"write x ** {n} for an integer power, or cast n: n.cast({dtype})"
         return message, f"cast one operand: value.cast({dtype})"
 
     def _assigned(self, row: int) -> tuple[str, str]:

@@ -2,8 +2,8 @@
 
 f16 and f32 are computed in f64, f64 in NumPy's ``longdouble``, so that a result is the correctly
 rounded one in all but rare cases. Exceptions are f64 on platforms whose ``longdouble`` is no wider
-(Windows, macOS), and the error and gamma functions of f64: they are the C library's own, within a
-few units in the last place for most arguments.
+(Windows, macOS), and the error functions and gamma of f64: they are the C library's own, within a
+few units in the last place. `log_gamma` is our own, in ``longdouble`` for every type.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...ir.ops import Op
+from .log_gamma import log_gamma
 
 Array = npt.NDArray[Any]
 Double = Callable[..., Array]
@@ -33,13 +34,6 @@ def _each(function: Callable[[float], float]) -> Double:
     return apply
 
 
-def _lgamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except (ValueError, OverflowError):  # a pole; beyond the range
-        return math.inf
-
-
 def _gamma(x: float) -> float:
     if x == 0:
         return math.copysign(math.inf, x)
@@ -50,6 +44,18 @@ def _gamma(x: float) -> float:
     except OverflowError:
         # Only large positive arguments overflow, and small ones, whose sign is the pole's.
         return math.copysign(math.inf, x) if abs(x) < 1 else math.inf
+
+
+def _power(x: Array, y: Array) -> Array:
+    """C99's ``pow``, the same for an exponent of all elements as for one of each.
+
+    NumPy takes short cuts where the exponents have no stride, as those of one element: a root for
+    1/2, whose results for -0 and -inf are others than the power's. So they get a stride.
+    """
+    x, y = np.broadcast_arrays(x, y)
+    bases, exponents = (np.append(operand, 1) for operand in (x, y))
+    power: Array = np.power(bases, exponents)
+    return power[:-1].reshape(x.shape)
 
 
 def _sigmoid(x: Array) -> Array:
@@ -81,18 +87,17 @@ _DOUBLE: dict[Op, Double] = {
     Op.ATANH: np.arctanh,
     Op.ERF: _each(math.erf),
     Op.ERFC: _each(math.erfc),
-    Op.LGAMMA: _each(_lgamma),
     Op.GAMMA: _each(_gamma),
     Op.SIGMOID: _sigmoid,
 }
 
-_DOUBLE_BINARY: dict[Op, Double] = {Op.POW: np.power, Op.ATAN2: np.arctan2, Op.HYPOT: np.hypot}
+_DOUBLE_BINARY: dict[Op, Double] = {Op.POW: _power, Op.ATAN2: np.arctan2, Op.HYPOT: np.hypot}
 
 
-def _rounded(function: Double) -> Double:
+def _rounded(function: Double, *, always_long: bool = False) -> Double:
     def apply(*operands: Array) -> Array:
         dtype = operands[0].dtype
-        wide = np.longdouble if dtype == np.float64 else np.float64
+        wide = np.longdouble if always_long or dtype == np.float64 else np.float64
         return function(*(x.astype(wide) for x in operands)).astype(dtype)
 
     return apply
@@ -101,11 +106,13 @@ def _rounded(function: Double) -> Double:
 def powi(x: Array, n: Array) -> Array:
     """The integer power; 1 for a zero exponent, whatever the base."""
     wide = np.longdouble if x.dtype == np.float64 else np.float64
-    power: Array = np.power(x.astype(wide), n.astype(wide))
-    return power.astype(x.dtype)
+    return _power(x.astype(wide), n.astype(wide)).astype(x.dtype)
 
 
-UNARY: dict[Op, Double] = {op: _rounded(function) for op, function in _DOUBLE.items()}
+UNARY: dict[Op, Double] = {
+    **{op: _rounded(function) for op, function in _DOUBLE.items()},
+    Op.LGAMMA: _rounded(log_gamma, always_long=True),
+}
 """Functions of one operand of any float type."""
 
 BINARY: dict[Op, Double] = {op: _rounded(function) for op, function in _DOUBLE_BINARY.items()}
