@@ -13,7 +13,15 @@ __all__ = ["errors", "figures", "speed"]
 Table = tuple[list[str], list[list[str]]]
 
 _REFERENCE = Path(__file__).parent / "reference"
-_SPELLINGS = {"mod": "x % y", "powi": "x ** n", "pow": "x ** y"}
+_SPELLINGS = {
+    "add": "x + y",
+    "sub": "x - y",
+    "mul": "x * y",
+    "div": "x / y",
+    "mod": "x % y",
+    "powi": "x ** n",
+    "pow": "x ** y",
+}
 _BINARY = {"atan2", "hypot", "fmod"}
 
 

@@ -6,6 +6,7 @@ Exact values come from oracles that are more precise than the type tried: float6
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -153,6 +154,10 @@ _PAIRS: dict[str, tuple[Callable[..., tuple[Array, Array]], ...]] = {
     "hypot": (_close_magnitudes,),
     "fmod": (_close_magnitudes,),
     "mod": (_close_magnitudes,),
+    "add": (_close_magnitudes,),
+    "sub": (_close_magnitudes,),
+    "mul": (_close_magnitudes,),
+    "div": (_close_magnitudes,),
 }
 
 _HALF_PIS = tuple(
@@ -201,6 +206,10 @@ FUNCTIONS: dict[str, Function] = {
         Function("hypot", vw.hypot, arity=2),
         Function("fmod", vw.fmod, arity=2),
         Function("mod", lambda x, y: x % y, arity=2),
+        Function("add", operator.add, arity=2),
+        Function("sub", operator.sub, arity=2),
+        Function("mul", operator.mul, arity=2),
+        Function("div", operator.truediv, arity=2),
         Function("erf", vw.erf, critical=(*_AROUND_ONE, 3.92, 5.9)),
         Function("erfc", vw.erfc, critical=(*_AROUND_ONE, 9.19, 10.05, 26.5, 27.2)),
         Function("lgamma", vw.lgamma, critical=(*_HALVES, *_LGAMMA_ZEROS)),
@@ -208,4 +217,4 @@ FUNCTIONS: dict[str, Function] = {
         Function("sigmoid", vw.sigmoid, critical=_EXP_EDGES),
     )
 }
-"""Every elementary function by name."""
+"""Every elementary function and the arithmetic of floats by name."""

@@ -27,6 +27,10 @@ _MPMATH: dict[str, Callable[..., Any]] = {
     "powi": mpmath.power,
     "fmod": lambda x, y: mpmath.sign(x) * (abs(x) - abs(y) * mpmath.floor(abs(x) / abs(y))),
     "mod": lambda x, y: x - y * mpmath.floor(x / y),
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
     "lgamma": lambda x: mpmath.log(abs(mpmath.gamma(x))) if x < 0 else mpmath.loggamma(x),
     "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
 }

@@ -58,6 +58,10 @@ _F32: Mapping[str, Bound] = {
     "hypot": Bound(4, "sqrt of the sum of scaled squares"),
     "fmod": Bound(0, "long division of the significands, exact"),
     "mod": Bound(0.5, "fmod, and one addition"),
+    "add": Bound(0.5, "the operation, hidden from a driver that reorders"),
+    "sub": Bound(0.5, "as add"),
+    "mul": Bound(0.5, "as add"),
+    "div": Bound(2.5, "the operation, with huge divisors scaled"),
     "erf": Bound(4, "polynomial below 1; 1 - exp of a polynomial above (Cody's ranges, 1969)"),
     "erfc": Bound(4, "exp(-x^2) in two floats, polynomial (Shepherd and Laframboise, 1981)"),
     "lgamma": Bound(
