@@ -250,6 +250,30 @@ def test_wrong_input(
         way(backend, pipe, inputs, params)
 
 
+def test_a_lost_device(own: WgpuBackend, way: Way) -> None:
+    """It is told of until the backend recovers; then the same pipeline works, not lowered again."""
+    pipe, traps = own.compile(scale_odd()), own.compile(scale_odd(), vw.CompileOptions("trap"))
+    x = np.arange(300, dtype=np.uint32)
+    config = vw.DispatchConfig(label="before the loss")
+    for _ in range(4):  # so that leases, and commands that are encoded ahead, are there
+        way(own, pipe, [x], {"a": 3}, config)
+    lowered = own.stats().lowerings
+    for reason in ("pulled out", "pulled out again"):
+        own.lose_device(reason)
+        for _ in range(2):
+            with pytest.raises(vw.DeviceLostError, match=rf"was lost: {reason}\. Fix:.*recover"):
+                way(own, pipe, [x], {"a": 3})
+        own.recover()
+        for size in (300, 5):
+            for kind in (pipe, traps):  # the latter has not run before
+                y, z = way(own, kind, [x[:size]], {"a": 3}, config)
+                np.testing.assert_array_equal(y, np.where(x[:size] % 2 == 1, 3 * x[:size], 0))
+                assert z.tolist() == [size // 2]
+        with pytest.raises(vw.TrapError, match="thousand"):
+            way(own, pipe, [np.full(3, 1000, np.uint32)], {"a": 3})
+    assert own.stats().lowerings == lowered
+
+
 def test_a_closed_device(way: Way) -> None:
     backend = WgpuBackend()
     pipe = backend.compile(scale_odd())

@@ -118,7 +118,7 @@ def test_steps_run_in_order_with_their_own_immediates(bench: Bench) -> None:
 
 def test_clears_precede_the_kernel(bench: Bench) -> None:
     x = np.arange(100, dtype=np.uint32)
-    got = bench.run(x, (bench.step(100, clears=[(bench.x, 40)]), block(100, 2)))
+    got = bench.run(x, (bench.step(100, clears=[(bench.x, 0, 40)]), block(100, 2)))
     np.testing.assert_array_equal(got, np.where(x < 10, 0, x * 2))
 
 

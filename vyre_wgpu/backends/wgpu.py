@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import settings
-from ..buffer.arrays import as_elements, is_of
+from ..buffer.arrays import as_elements, describe, is_of
+from ..buffer.budgets import Budgets
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
 from ..ir.program import Program
@@ -18,6 +19,7 @@ from ..pipeline.compile import DEFAULT_OPTIONS, Compiler
 from ..pipeline.counters import Counters
 from ..pipeline.disk_cache import open_disk_cache
 from ..pipeline.explain import Explanation
+from ..pipeline.generation import Generation, Generations
 from ..pipeline.memo import Memo
 from ..pipeline.pipeline import WgpuPipeline
 from ..pipeline.record import Recording
@@ -27,6 +29,7 @@ from ..runtime.info import AdapterInfo
 from ..wgsl.options import CompileOptions
 from .protocol import BackendStats
 from .registry import get_backend
+from .wrong_program import no_options, no_program
 
 __all__ = ["WgpuBackend"]
 
@@ -47,38 +50,45 @@ class WgpuBackend:
 
     def __init__(self, adapter: int | str | None = None, *, immediates: bool = True) -> None:
         chosen = settings.current()
-        self._device = open_device(adapter, immediates=immediates)
-        self._counters = Counters()
-        self._memo: Memo[WgpuPipeline] = Memo(chosen.pipelines)
-        self._compiler = Compiler(
-            self._device,
-            self._counters,
-            max_entries=chosen.pipelines,
-            dump=chosen.dump_wgsl,
-            disk=open_disk_cache(chosen.cache_folder, chosen.cache, chosen.cache_max_bytes),
-            on_evict=self._memo.drop,
-        )
-        self._submitter = Submitter(self._device, self._counters)
+        counters = self._counters = Counters()
+        memo = self._memo = Memo[WgpuPipeline](chosen.pipelines)
+        budgets = Budgets(chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes)
+        device = open_device(adapter, immediates=immediates)
+        disk = open_disk_cache(chosen.cache_folder, chosen.cache, chosen.cache_max_bytes)
+
+        def start(device: Device, before: Compiler | None) -> Generation:
+            compiler = Compiler(
+                device,
+                counters,
+                max_entries=chosen.pipelines,
+                dump=chosen.dump_wgsl,
+                disk=disk,
+                on_evict=memo.drop,
+                heir_of=before,
+            )
+            return Generation(compiler, Submitter(device, counters, budgets))
+
+        self._generations = Generations(device, start)
 
     @property
     def adapter_info(self) -> AdapterInfo:
         """What it runs on."""
-        return self._device.info
+        return self.device.info
 
     @property
     def device(self) -> Device:
-        """The opened device, with its features and limits."""
-        return self._device
+        """The opened device, with its features and limits; another one after `recover`."""
+        return self._generations.current.device
 
     @property
     def compiler(self) -> Compiler:
-        """What compiles its programs and keeps them."""
-        return self._compiler
+        """What compiles its programs and keeps them; another one after `recover`."""
+        return self._generations.current.compiler
 
     @property
     def closed(self) -> bool:
         """Whether `close` was called."""
-        return self._device.closed
+        return self._generations.is_closed
 
     def compile(self, program: Program, options: CompileOptions | None = None) -> WgpuPipeline:
         """Compiles a program, or finds it compiled: in memory, or in the cache folder.
@@ -91,34 +101,26 @@ class WgpuBackend:
             UnsupportedFeatureError: the program needs a feature that the device lacks.
             LimitError: it exceeds a limit of the device.
             CompileError: lowering or the driver refused it.
-            DeviceLostError: the backend is closed.
+            DeviceLostError: the backend is closed, or its device was lost.
         """
         if options is None:
             options = DEFAULT_OPTIONS
         elif not isinstance(options, CompileOptions):
-            raise InputError(
-                f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
-            )
+            raise no_options(options)
         elif options == DEFAULT_OPTIONS:
             options = DEFAULT_OPTIONS
         # An int is hashed faster than options, and most programs are compiled without.
         memo_key = id(program) if options is DEFAULT_OPTIONS else (id(program), options)
         seen = self._memo.find(memo_key)
         if seen is not None:
-            self._device.check()
+            self.device.check()
             return seen
         if not isinstance(program, Program):
-            raise InputError(
-                f"{program!r} is not a Program", fix="pass what ProgramBuilder.build() gives"
-            )
-        kernel = self._compiler.compile(program, options)
+            raise no_program(program)
+        generation = self._generations.current
+        kernel = generation.compiler.compile(program, options)
         pipeline = WgpuPipeline(
-            program,
-            options,
-            kernel,
-            self._submitter,
-            _recompile,
-            self._compiler.compile_indirect,
+            program, options, kernel, generation, lambda: self._generations.current, _recompile
         )
         self._memo.add(memo_key, pipeline, kernel)
         return pipeline
@@ -132,25 +134,28 @@ class WgpuBackend:
 
         Raises:
             InputError: an argument of a wrong type.
-            OSError: the cache folder cannot be read.
         """
         if not isinstance(program, Program):
-            raise InputError(
-                f"{program!r} is not a Program", fix="pass what ProgramBuilder.build() gives"
-            )
-        return self._compiler.explain(program, options or DEFAULT_OPTIONS)
+            raise no_program(program)
+        return self.compiler.explain(program, options or DEFAULT_OPTIONS)
 
     def upload(self, array: npt.ArrayLike) -> DeviceBuffer:
         """Copies an array to the device, where dispatches take it without a copy.
 
         Args:
-            array: anything `numpy.asarray` takes, of an element type of the IR, in any byte order.
+            array: an array, or what NumPy sees as one without converting elements, of an element
+                type of the IR, in any byte order. A list has no type that anybody wrote down.
 
         Raises:
-            InputError: its element type is none of the IR's, it is masked, or no array at all.
+            InputError: its element type is none of the IR's, it is masked, or it is no array.
             LimitError: it exceeds what the device binds, or the device is out of memory.
-            DeviceLostError: the backend is closed.
+            DeviceLostError: the backend is closed, or its device was lost.
         """
+        if type(array) in (list, tuple, bool, int, float):  # np.float64 is a float, too
+            raise InputError(
+                f"what is uploaded is {describe(array)}, not an array",
+                fix="pass np.asarray(x, np.float32), or another type: that of the buffer it is for",
+            )
         given = as_elements(array, "what is uploaded")
         dtype = next((d.numpy for d in ALL_DTYPES if is_of(given, d.numpy)), None)
         if dtype is None:
@@ -159,11 +164,11 @@ class WgpuBackend:
                 fix="convert it to bool, an integer or a float type of 8 to 64 bits",
             )
         data = np.ascontiguousarray(given, dtype)
-        memory = self._submitter.memory
+        memory = self._generations.current.submitter.memory
         pooled = memory.allocate(data.nbytes)
         buffer = DeviceBuffer(memory, pooled, dtype, given.shape)
         try:
-            memory.write(pooled, data)
+            memory.write(buffer.span(), data)
         except BaseException:
             buffer.close()
             raise
@@ -173,28 +178,29 @@ class WgpuBackend:
         """Starts a recording: dispatches that are submitted as one, once or many times.
 
         Raises:
-            DeviceLostError: the backend is closed.
+            DeviceLostError: the backend is closed, or its device was lost.
         """
-        self._device.check()
-        return Recording(self._submitter)
+        generation = self._generations.current
+        generation.device.check()
+        return Recording(generation.submitter)
 
     def stats(self) -> BackendStats:
         """What it did so far."""
         counts = self._counters.snapshot()
-        memory = self._compiler.memory_statistics()
-        storage, staging, groups = self._submitter.statistics()
+        totals = self._generations.totals()
+        buffers, groups = totals.buffers, totals.groups
         return BackendStats(
             lowerings=counts.lowerings,
             modules_created=counts.modules_created,
-            memory_hits=memory.hits + self._memo.hits,
+            memory_hits=totals.memory_hits + self._memo.hits,
             disk_hits=counts.disk_hits,
             disk_writes=counts.disk_writes,
-            evictions=memory.evictions,
+            evictions=totals.evictions,
             bind_groups_created=groups.created,
             bind_group_hits=groups.hits,
-            buffers_created=storage.created + staging.created,
-            buffer_reuses=storage.reuses + staging.reuses,
-            bytes_pooled=storage.bytes + staging.bytes,
+            buffers_created=buffers.created,
+            buffer_reuses=buffers.reuses,
+            bytes_pooled=buffers.bytes,
             dispatches=counts.dispatches,
             submissions=counts.submissions,
             traps=counts.traps,
@@ -205,10 +211,39 @@ class WgpuBackend:
 
         Its pipelines raise `DeviceLostError` afterwards.
         """
-        if not self._device.closed:
-            self._submitter.close()
+        if not self.closed:
+            self._generations.close()
             self._memo.clear()
-            self._compiler.close()
+
+    def recover(self) -> None:
+        """Opens a new device on the same adapter, if the present one is lost.
+
+        Pipelines work again, and are not lowered again. Device buffers and recordings of the lost
+        device stay lost: they, and futures that were pending, raise `DeviceLostError`. Statistics
+        go on. If the device is not lost, nothing happens, so several threads may ask.
+
+        Raises:
+            NoAdapterError: the adapter is gone, or gives no device. It may be tried again.
+            DeviceLostError: the backend is closed.
+            ForkedProcessError: this is a forked child.
+        """
+        if self._generations.recover():
+            self._memo.clear()  # what it remembers keeps kernels of the lost device
+
+    def lose_device(self, reason: str = "it was destroyed on purpose") -> None:
+        """Destroys the device as if it were lost, for tests of what comes after.
+
+        Dispatches that other threads wait for raise `DeviceLostError`, once the device has done
+        with them; so does all that is pending, and all that comes until `recover`.
+
+        Args:
+            reason: what the errors say.
+
+        Raises:
+            DeviceLostError: the backend is closed.
+            ForkedProcessError: this is a forked child.
+        """
+        self._generations.lose(reason)
 
     def __enter__(self) -> WgpuBackend:
         return self

@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["BindGroupCache", "BindGroupStatistics"]
 
-_Key = tuple[int, tuple[int, ...]]
+_Key = tuple[int, tuple[int, ...], tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,22 @@ class BindGroupCache:
         self._keys_of: dict[int, set[_Key]] = {}
         self._created = self._hits = 0
 
-    def get(self, layout: int, buffers: Sequence[int], create: Callable[[], Any]) -> Any:
+    def get(
+        self,
+        layout: int,
+        buffers: Sequence[int],
+        create: Callable[[], Any],
+        ranges: Sequence[tuple[int, int]] = (),
+    ) -> Any:
         """The bind group of these buffers in this order.
 
         Args:
             layout: id of the bind-group layout.
             buffers: ids of the buffers, by binding.
             create: makes the bind group; called only on a miss.
+            ranges: offset and bytes of what is bound of each; empty for whole buffers.
         """
-        key = (layout, tuple(buffers))
+        key = (layout, tuple(buffers), tuple(ranges))
         with self._lock:
             group = self._groups.get(key)
             if group is not None:

@@ -12,9 +12,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..errors import LimitError, VyreError
+from ..errors import DeviceLostError, LimitError, VyreError
 from ..runtime.device import Device
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "BufferPool",
     "PoolStatistics",
     "PooledBuffer",
+    "Span",
     "size_class",
     "storage_pool",
     "uniform_pool",
@@ -79,6 +80,28 @@ class PooledBuffer:
     size: int
     wgpu: Any
     in_use: bool = True
+
+
+class Span(NamedTuple):
+    """A part of a buffer.
+
+    Attributes:
+        buffer: the buffer.
+        offset: where the part begins, in bytes.
+        size: its bytes, as they are bound: a multiple of 4.
+    """
+
+    buffer: PooledBuffer
+    offset: int
+    size: int
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether both have a byte in common."""
+        return (
+            self.buffer is other.buffer
+            and self.offset < other.offset + other.size
+            and other.offset < self.offset + self.size
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +173,12 @@ class BufferPool:
 
         Raises:
             LimitError: above the limit, or the device is out of memory.
-            VyreError: the pool is closed.
+            DeviceLostError: the pool is closed.
         """
         size = size_class(nbytes, self._limit)
         with self._lock:
             if self._closed:
-                raise VyreError("the buffer pool is closed", fix="open a new backend")
+                raise DeviceLostError("the buffer pool is closed", fix="open a new backend")
             same = self._by_size.get(size)
             if same:
                 buffer = same.pop()

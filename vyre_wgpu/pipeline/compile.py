@@ -20,14 +20,14 @@ from ..errors import (
 )
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
-from ..runtime.device import Device, safe_label
+from ..runtime.device import Device, is_loss, safe_label
 from ..wgsl.descriptor import KernelDescriptor, ShaderArtifact
 from ..wgsl.options import CompileOptions
 from ..wgsl.target import Target
 from .counters import Counters
 from .descriptor_codec import encode_descriptor
 from .disk_cache import DiskCache
-from .entry import Entry, EntryError
+from .entry import EntryError
 from .explain import Explanation, explain_miss
 from .keys import Key, Keys
 from .layouts import BindLayout, Layouts, binding_types
@@ -100,6 +100,8 @@ class Compiler:
         dump: folder that the shaders of compiled programs are written to, or None.
         disk: where compiled programs outlive the process, or None.
         on_evict: called with each kernel that memory drops for others.
+        heir_of: the compiler of a device that was lost. Where lowering knows the same of both
+            devices, what that one has in memory is not lowered again.
 
     Attributes:
         device: the device.
@@ -118,6 +120,7 @@ class Compiler:
         dump: Path | None = None,
         disk: DiskCache | None = None,
         on_evict: Callable[[Kernel], None] = lambda _: None,
+        heir_of: Compiler | None = None,
     ) -> None:
         self.device = device
         self.disk = disk
@@ -129,9 +132,21 @@ class Compiler:
         self._memory: MemoryCache[_MemoryKey, Kernel] = MemoryCache(
             max_entries, max_bytes=max_bytes, size_of=_kernel_bytes, on_evict=on_evict
         )
+        self._is_heir = heir_of is not None and heir_of.target == self.target
+        self._inherited: dict[_MemoryKey, ShaderArtifact] = {}
+        if heir_of is not None and self._is_heir:
+            # What that one inherited itself and did not need yet is handed on.
+            kernels = heir_of._memory.items()
+            built = {key: kernel.artifact for key, kernel in kernels}
+            self._inherited = {**heir_of._inherited, **built}
 
     def compile(
-        self, program: Program, options: CompileOptions, *, indirect: bool = False
+        self,
+        program: Program,
+        options: CompileOptions,
+        *,
+        indirect: bool = False,
+        known: ShaderArtifact | None = None,
     ) -> Kernel:
         """The kernel of a program: from memory, from disk, or lowered; built now unless in memory.
 
@@ -139,6 +154,7 @@ class Compiler:
             program: the program.
             options: what the caller asked for.
             indirect: the variant for indirect grids.
+            known: what it was lowered to for the device that this one's follows.
 
         Raises:
             UnsupportedFeatureError: the program needs a feature that the device lacks.
@@ -148,7 +164,7 @@ class Compiler:
         """
         self.device.check()
         key = _memory_key(program, options, indirect)
-        return self._memory.get(key, lambda: self._compile(program, options, indirect))
+        return self._memory.get(key, lambda: self._make(key, program, options, indirect, known))
 
     def compile_indirect(self, program: Program, options: CompileOptions) -> Kernel:
         """`compile` of the variant for indirect grids."""
@@ -161,25 +177,20 @@ class Compiler:
     def explain(
         self, program: Program, options: CompileOptions, *, indirect: bool = False
     ) -> Explanation:
-        """Where `compile` would find a program now; if nowhere, what differs from the nearest.
-
-        Raises:
-            OSError: the cache folder cannot be read.
-        """
+        """Where `compile` would find a program now; if nowhere, what differs from the nearest."""
         key = self.key_of(program, options, indirect=indirect)
         in_memory = self._memory.keys()
         if _memory_key(program, options, indirect) in in_memory:
             return Explanation("memory", key.digest, key.parts)
         named = [(k, DEFAULT_OPTIONS, False) if isinstance(k, str) else k for k in in_memory]
         stored = [Key.of(self.keys.parts(*other)) for other in reversed(named)]
-        for _, entry in self.disk.entries() if self.disk is not None else ():
-            if isinstance(entry, Entry):
-                if entry.parts_bytes == key.encoded and entry.program == program.erased_bytes:
-                    return Explanation("disk", key.digest, key.parts)
-                try:
-                    stored.append(Key.of(entry.parts()))
-                except EntryError:
-                    continue
+        for entry in self.disk.readable_entries() if self.disk is not None else ():
+            if entry.parts_bytes == key.encoded and entry.program == program.erased_bytes:
+                return Explanation("disk", key.digest, key.parts)
+            try:
+                stored.append(Key.of(entry.parts()))
+            except EntryError:
+                continue
         return explain_miss(key, stored)
 
     def memory_statistics(self) -> MemoryStatistics:
@@ -214,7 +225,7 @@ class Compiler:
             except wgpu.GPUOutOfMemoryError:
                 raise
             except wgpu.GPUError as error:
-                if "lost" in str(error).lower():
+                if is_loss(error) or self.device.is_over:
                     raise
                 raise CompileError(
                     f"the shader compiler refused program {label!r} on {self.device.info.name}: "
@@ -226,6 +237,23 @@ class Compiler:
     def close(self) -> None:
         """Forgets all kernels and layouts."""
         self._memory.clear()
+
+    def _make(
+        self,
+        key: _MemoryKey,
+        program: Program,
+        options: CompileOptions,
+        indirect: bool,
+        known: ShaderArtifact | None,
+    ) -> Kernel:
+        if self._is_heir:
+            inherited = self._inherited.get(key, known)
+            if inherited is not None:
+                kernel = self.build(inherited, program.name)
+                self._write_shader(program, inherited)
+                self._inherited.pop(key, None)
+                return kernel
+        return self._compile(program, options, indirect)
 
     def _compile(self, program: Program, options: CompileOptions, indirect: bool) -> Kernel:
         if self.disk is None:

@@ -19,7 +19,13 @@ _MOST_PENDING = 64
 
 
 class Completable(Protocol):
-    """Work on a device that becomes done."""
+    """Work on a device that becomes done.
+
+    Attributes:
+        nbytes: bytes that it had uploaded.
+    """
+
+    nbytes: int
 
     def finish(self, deadline: float | None = None) -> bool:
         """Finishes it if the device is done by a time of `time.monotonic`; whether it is done."""
@@ -33,10 +39,12 @@ class Completion:
 
     Args:
         name: of the device, for the thread's name.
+        budget: bytes uploaded for pending work, above which the next submission waits.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, budget: int) -> None:
+        self._name, self._budget = name, budget
+        self._bytes = 0  # of pending work
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[Completable | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -50,12 +58,15 @@ class Completion:
 
     def add(self, work: Completable) -> None:
         """Takes note of work that was submitted; it may be dropped by its owner."""
-        self._pending.append(work)
+        with self._lock:
+            self._pending.append(work)
+            self._bytes += work.nbytes
 
     def remove(self, work: Completable) -> None:
         """Forgets work that is finished."""
-        with contextlib.suppress(ValueError):  # it was removed before
+        with self._lock, contextlib.suppress(ValueError):  # it was removed before
             self._pending.remove(work)
+            self._bytes -= work.nbytes
 
     def settle(self) -> None:
         """Finishes what the device has done, and the oldest work if much is pending."""
@@ -65,7 +76,8 @@ class Completion:
                 oldest = pending[0]
             except IndexError:  # another thread was here
                 return
-            if not oldest.finish(None if len(pending) > _MOST_PENDING else 0.0):
+            is_full = len(pending) > _MOST_PENDING or self._bytes > self._budget
+            if not oldest.finish(None if is_full else 0.0):
                 return
             self.remove(oldest)
 

@@ -23,6 +23,9 @@ class DispatchFuture:
         call: what was submitted.
         ticket: its ticket; None if nothing was to run.
         deadline: when it fails with `DispatchTimeoutError`, on `time.monotonic`'s clock, or None.
+
+    Attributes:
+        nbytes: bytes of the arrays that were copied to the device.
     """
 
     def __init__(
@@ -41,6 +44,8 @@ class DispatchFuture:
         self._results: list[Any] = []
         self._error: BaseException | None = None
         self._is_finished = False
+        uploads = () if call.submission is None else call.submission.uploads
+        self.nbytes = sum([array.nbytes for array in uploads])
         if ticket is None:
             self._results = call.finish(None)
             self._is_finished = True

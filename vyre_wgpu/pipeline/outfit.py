@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..buffer.bindings import BindGroupCache
 from ..buffer.leases import Lease, LeaseCache
-from ..buffer.pool import PooledBuffer
+from ..buffer.pool import PooledBuffer, Span
 from ..errors import VyreError
 from ..runtime.calls import Calls, Step
 from ..runtime.device import Device
@@ -100,23 +100,26 @@ class Outfitter:
             base: offset in the staging buffer at which they begin.
         """
         frame, calls = submission.frame, self._calls
-        bound = list(lease.buffers[: len(frame.needs) - 1])
+        spans: list[Span | None] = [
+            None if buffer is None else Span(buffer, 0, buffer.size)
+            for buffer in lease.buffers[: len(frame.needs) - 1]
+        ]
         for place, resident in zip(frame.places, submission.residents, strict=False):
             if resident is not None:
-                bound[place] = resident
-        buffers = [_live(buffer) for buffer in bound]
-        handles = [calls.buffer(buffer.wgpu) for buffer in buffers]
+                spans[place] = resident
+        bound = [_live_span(span) for span in spans]
+        handles = [calls.buffer(span.buffer.wgpu) for span in bound]
         target = calls.buffer(_live(staging).wgpu)
         copies = [(handles[b], 0, target, base + offset, size) for b, offset, size in frame.copies]
         grid: Any = frame.grid
         if submission.indirect is not None:
-            source, start = submission.indirect
-            grid = calls.buffer(_live(source).wgpu), start
-            copies.append((grid[0], start, target, base + frame.indirect_at, 12))
+            source = _live_span(submission.indirect)
+            grid = calls.buffer(source.buffer.wgpu), source.offset
+            copies.append((*grid, target, base + frame.indirect_at, 12))
         step = Step(
-            [(handles[binding], size) for binding, size in frame.clears],
+            [(handles[binding], bound[binding].offset, size) for binding, size in frame.clears],
             self.frame(frame).pipeline,
-            calls.group(self._group(lease, frame, buffers)),
+            calls.group(self._group(lease, frame, bound)),
             grid,
             copies,
         )
@@ -129,25 +132,38 @@ class Outfitter:
             target,
         )
 
-    def _group(self, lease: Lease, frame: Frame, buffers: Sequence[PooledBuffer]) -> Any:
+    def _group(self, lease: Lease, frame: Frame, bound: Sequence[Span]) -> Any:
         if not frame.has_residents and lease.group is not None:
             return lease.group
         group = self._groups.get(
             frame.kernel.layout.id,
-            [buffer.id for buffer in buffers],
-            lambda: self._bind_group(frame, buffers),
+            [span.buffer.id for span in bound],
+            lambda: self._bind_group(frame, bound),
+            [(span.offset, span.size) for span in bound] if frame.has_residents else (),
         )
         if not frame.has_residents:
             lease.group = group  # kept alive, whatever the cache of groups forgets
         return group
 
-    def _bind_group(self, frame: Frame, buffers: Sequence[PooledBuffer]) -> Any:
-        # Whole buffers: lengths come from the dispatch block, so any content fits the group.
+    def _bind_group(self, frame: Frame, bound: Sequence[Span]) -> Any:
+        # Whole buffers, but for ranges that a caller names: lengths come from the dispatch block,
+        # so any content fits the group.
         entries = [
-            {"binding": number, "resource": {"buffer": b.wgpu, "offset": 0, "size": b.size}}
-            for number, b in enumerate(buffers)
+            {
+                "binding": k,
+                "resource": {"buffer": s.buffer.wgpu, "offset": s.offset, "size": s.size},
+            }
+            for k, s in enumerate(bound)
         ]
         return self._device.wgpu.create_bind_group(layout=frame.kernel.layout.wgpu, entries=entries)
+
+
+def _live_span(span: Span | None) -> Span:
+    """A part of a buffer that may be used."""
+    if span is None:
+        raise VyreError("a submission names no buffer for a binding")
+    _live(span.buffer)
+    return span
 
 
 def _live(buffer: PooledBuffer | None) -> PooledBuffer:

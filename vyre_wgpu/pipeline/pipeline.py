@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir.program import Program
 from ..wgsl.options import CompileOptions
@@ -13,9 +12,11 @@ from .arguments import Inputs, Params
 from .compile import Kernel
 from .config import DispatchConfig
 from .future import DispatchFuture
+from .generation import Generation
 from .prepared import PreparedCall, Preparer
 from .results import Out
 from .submit import Submitter
+from .variants import Variants
 
 __all__ = ["Restore", "WgpuPipeline"]
 
@@ -23,16 +24,33 @@ Restore = Callable[[Program, CompileOptions], "WgpuPipeline"]
 """Compiles a program again where its pipeline is unpickled: a module-level function."""
 
 
+class _Bound(NamedTuple):
+    """What a pipeline is on one device.
+
+    Attributes:
+        generation: the device, with what compiles and runs there.
+        kernel: the compiled program.
+        preparer: lays its dispatches out; made at the first one, since compiling a program that is
+            in memory costs little more than its fingerprint.
+    """
+
+    generation: Generation
+    kernel: Kernel
+    preparer: Preparer | None = None
+
+
 class WgpuPipeline:
     """A compiled program. Safe to use from several threads; pickles as program and options.
+
+    It outlives its device: after ``backend.recover()`` it is built again from its shader.
 
     Args:
         program: the program; trap messages take names and lines from it.
         options: what it was compiled with.
         kernel: the compiled program.
-        submitter: where it runs.
+        generation: where it runs at first.
+        current: gives where it runs once that is over.
         restore: compiles it again where it is unpickled.
-        compile_indirect: compiles the variant for indirect grids, at its first use.
     """
 
     def __init__(
@@ -40,27 +58,39 @@ class WgpuPipeline:
         program: Program,
         options: CompileOptions,
         kernel: Kernel,
-        submitter: Submitter,
+        generation: Generation,
+        current: Callable[[], Generation],
         restore: Restore,
-        compile_indirect: Callable[[Program, CompileOptions], Kernel],
     ) -> None:
         self._program = program
         self._options = options
         self._restore = restore
-        self._submitter = submitter
-        self._kernel = kernel
-        self._compile_indirect = compile_indirect
+        self._current = current
+        self._bound = _Bound(generation, kernel)
 
-    @cached_property
-    def _preparer(self) -> Preparer:
-        # Made at the first dispatch: compiling a program that is in memory costs little more than
-        # its fingerprint.
-        return Preparer(
-            self._program,
-            self._kernel,
-            self._submitter,
-            lambda: self._compile_indirect(self._program, self._options),
-        )
+    def _ready(self) -> Preparer:
+        """What lays dispatches out, on the device that the backend has now.
+
+        Raises:
+            DeviceLostError: that one is lost, or the backend is closed.
+            ForkedProcessError: this is a forked child.
+        """
+        preparer = self._bound.preparer
+        if preparer is None or preparer.device.is_over:
+            preparer = self._bind()
+        return preparer
+
+    def _bind(self) -> Preparer:
+        generation, kernel, _ = self._bound
+        program, options = self._program, self._options
+        if generation.device.is_over:
+            generation = self._current()
+            generation.device.check()
+            kernel = generation.compiler.compile(program, options, known=kernel.artifact)
+        variants = Variants(program, options, kernel, generation.compiler)
+        preparer = Preparer(program, variants, generation.submitter)
+        self._bound = _Bound(generation, kernel, preparer)  # in one step, for other threads
+        return preparer
 
     @property
     def program(self) -> Program:
@@ -75,7 +105,7 @@ class WgpuPipeline:
     @property
     def wgsl(self) -> str:
         """The shader's text."""
-        return self._kernel.artifact.wgsl
+        return self._bound.kernel.artifact.wgsl
 
     def dispatch(
         self,
@@ -114,14 +144,16 @@ class WgpuPipeline:
             ForkedProcessError: this process is a forked child of the one that opened the device.
         """
         deadline = None if config is None else deadline_of(config)
-        call = self._preparer.prepare(inputs, params, out, config)
+        preparer = self._ready()
+        call = preparer.prepare(inputs, params, out, config)
         if call.submission is None:
             return call.finish(None)
-        completion = self._submitter.completion
+        submitter = preparer.submitter
+        completion = submitter.completion
         if completion.has_pending:
             completion.settle()
         try:
-            outcome = self._submitter.run(call.submission, call.allocate, deadline)
+            outcome = submitter.run(call.submission, call.allocate, deadline)
         except BaseException:
             call.abort()
             raise
@@ -148,21 +180,23 @@ class WgpuPipeline:
                 `dispatch`; what happens later is raised by the future.
         """
         deadline = deadline_of(config)
-        call = self._preparer.prepare(inputs, params, out, config)
+        preparer = self._ready()
+        submitter = preparer.submitter
+        call = preparer.prepare(inputs, params, out, config)
         ticket = None
         if call.submission is not None:
-            self._submitter.completion.settle()
+            submitter.completion.settle()
             try:
-                ticket = self._submitter.start(call.submission)
+                ticket = submitter.start(call.submission)
             except BaseException:
                 call.abort()
                 raise
             call.allocate()
-        return DispatchFuture(self._submitter, call, ticket, deadline)
+        return DispatchFuture(submitter, call, ticket, deadline)
 
     def runs_on(self, submitter: Submitter) -> bool:
         """Whether that is where it runs."""
-        return self._submitter is submitter
+        return self._ready().submitter is submitter
 
     def prepare(
         self,
@@ -172,7 +206,7 @@ class WgpuPipeline:
         config: DispatchConfig | None = None,
     ) -> PreparedCall:
         """A dispatch that is checked and laid out, for `Recording`."""
-        return self._preparer.prepare(inputs, params, out, config)
+        return self._ready().prepare(inputs, params, out, config)
 
     def __call__(self, /, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""
@@ -195,13 +229,13 @@ class WgpuPipeline:
             InputError: also if the program has not exactly one host input, or the bytes are not a
                 whole number of elements.
         """
-        return self.dispatch(self._preparer.chunk(data), params)
+        return self.dispatch(self._ready().chunk(data), params)
 
     def __reduce__(self) -> tuple[object, ...]:
         return self._restore, (self._program, self._options)
 
     def __repr__(self) -> str:
-        return f"<WgpuPipeline {self._program.name!r} on {self._submitter.device.info.name}>"
+        return f"<WgpuPipeline {self._program.name!r} on {self._bound.generation.device.info.name}>"
 
 
 def deadline_of(config: DispatchConfig | None) -> float | None:

@@ -7,26 +7,26 @@ gets, or the exception that it raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..buffer.arrays import Array
 from ..buffer.device_buffer import DeviceBuffer
-from ..buffer.pool import PooledBuffer
+from ..buffer.pool import Span
 from ..errors import InputError, LimitError
 from ..ir.program import Buffer, BufferKind, Program
 from ..ir.writes import written_by_every_lane
 from ..runtime.device import safe_label
 from .arguments import Binder, BoundCall, Inputs, Params
 from .blocks import BlockPacker, launch_grid
-from .compile import Kernel
 from .config import Destination, DispatchConfig
 from .results import Out, Place, check_aliases, check_destinations
 from .submission import Frame, Outcome, Slot, Submission, check_result_bytes
 from .submit import Submitter
 from .traps import trap_error
+from .variants import Variants
 
 __all__ = ["PreparedCall", "Preparer"]
 
@@ -167,22 +167,24 @@ class Preparer:
 
     Args:
         program: the program; trap messages take names and lines from it.
-        kernel: the compiled program.
+        variants: the compiled program.
         submitter: where it runs.
-        indirect_kernel: the variant for indirect grids, compiled at its first use.
+
+    Attributes:
+        device: the device that it prepares for.
     """
 
     def __init__(
         self,
         program: Program,
-        kernel: Kernel,
+        variants: Variants,
         submitter: Submitter,
-        indirect_kernel: Callable[[], Kernel],
     ) -> None:
         self._program = program
-        self._kernel = kernel
+        self._variants = variants
+        self._kernel = kernel = variants.usual
         self._submitter = submitter
-        self._indirect_kernel = indirect_kernel
+        self.device = submitter.device
         self._binder = Binder(program)
         self._packer = BlockPacker(kernel.descriptor, [param.dtype for param in program.params])
         self._returned = [i for i, b in enumerate(program.buffers) if b.kind.is_returned]
@@ -206,7 +208,7 @@ class Preparer:
         config: DispatchConfig | None,
     ) -> PreparedCall:
         """Checks the arguments of a dispatch and lays it out; see ``WgpuPipeline.dispatch``."""
-        self._submitter.device.check()
+        self.device.check()
         call = self._binder.bind(inputs, params, config, self._check_sizes)
         shape = call.shape
         if out is None and not call.residents and call.indirect is None and not shape.is_empty:
@@ -217,13 +219,13 @@ class Preparer:
         places = self._new_arrays
         if out is not None:
             places = check_destinations(self._program, out, call)
-        self._check_residents(call, places)
+        is_mixed = self._check_residents(call, places)
         made: list[DeviceBuffer] = []
         try:
             if shape.is_empty:
                 results = self._nothing(call, places, made)
                 return PreparedCall(self, call, None, None, places, results, made)
-            return self._lay_out(call, places, made)
+            return self._lay_out(call, places, made, is_mixed)
         except BaseException:
             for buffer in made:
                 buffer.close()
@@ -240,7 +242,7 @@ class Preparer:
         if call.indirect is not None:
             # The driver runs nothing, and says nothing, where a count is above its limit.
             device = self._submitter.device
-            descriptor = self._indirect_kernel().descriptor
+            descriptor = self._variants.get(indirect=True).descriptor
             if max(outcome.grid) > device.limits.max_workgroups:
                 raise LimitError(
                     f"the indirect grid of program {self._program.name!r} is {outcome.grid}, and "
@@ -273,8 +275,12 @@ class Preparer:
             self._submitter.max_result_bytes,
         )
 
-    def _check_residents(self, call: BoundCall, places: Sequence[Place]) -> None:
-        """Raises for device buffers of another backend, and for one that stands for two buffers."""
+    def _check_residents(self, call: BoundCall, places: Sequence[Place]) -> bool:
+        """Raises for device buffers of another backend, and for one that stands for two buffers.
+
+        Returns:
+            Whether all buffers must be bound as writable; see `check_aliases`.
+        """
         buffers = self._program.buffers
         bound = [
             (buffers[i].name, resident, buffers[i].kind.is_writable)
@@ -283,16 +289,18 @@ class Preparer:
         for index, place in zip(self._returned, places, strict=True):
             if isinstance(place, DeviceBuffer) and index not in call.residents:
                 bound.append((buffers[index].name, place, True))
-        if call.indirect is not None:
-            bound.append(("grid", call.indirect.buffer, False))
-        for name, buffer, _ in bound:
+        grid = None if call.indirect is None else call.indirect.buffer
+        used = [(name, buffer) for name, buffer, _ in bound]
+        if grid is not None:
+            used.append(("grid", grid))
+        for name, buffer in used:
+            buffer.pooled()  # one of a device that was lost says so
             if not buffer.belongs_to(self._submitter.memory):
                 raise InputError(
                     f"{name!r} is a device buffer of another backend",
                     fix="upload the array to the backend that compiled the program",
                 )
-            buffer.pooled()
-        check_aliases(bound)
+        return check_aliases(bound, grid)
 
     # Laying out
 
@@ -306,7 +314,11 @@ class Preparer:
         return Submission(plan.frame, block, [inputs[index] for index in plan.uploads], [])
 
     def _lay_out(
-        self, call: BoundCall, places: Sequence[Place], made: list[DeviceBuffer]
+        self,
+        call: BoundCall,
+        places: Sequence[Place],
+        made: list[DeviceBuffer],
+        is_mixed: bool,
     ) -> PreparedCall:
         """The submission of any other call; device buffers that are new are put in ``made``."""
         residents = self._residents(call, places, made)
@@ -316,18 +328,20 @@ class Preparer:
             tuple(call.inputs),
             tuple(sorted(residents)),
             tuple(skipped),
+            is_mixed,
         )
         plan = call.shape.plans.get(kinds)
         if plan is None:
-            plan = call.shape.plans[kinds] = self._plan(call, residents, places)
+            plan = call.shape.plans[kinds] = self._plan(call, residents, places, is_mixed)
         results = self._results(call, places, residents)
-        bound: list[PooledBuffer | None] = []
+        bound: list[Span | None] = []
         for binding in self._kernel.descriptor.bindings:
             resident = residents.get(binding.buffer)
-            bound.append(None if resident is None else resident.pooled())
+            bound.append(None if resident is None else resident.span())
         indirect = None
         if call.indirect is not None:
-            indirect = call.indirect.buffer.pooled(), call.indirect.offset
+            words = call.indirect.buffer.span()
+            indirect = Span(words.buffer, words.offset + call.indirect.offset, 12)
         submission = self._submission(plan, call)._replace(
             results=[array for array in results if isinstance(array, np.ndarray)],
             residents=bound if residents else (),
@@ -368,13 +382,16 @@ class Preparer:
         return results
 
     def _plan(
-        self, call: BoundCall, residents: Mapping[int, DeviceBuffer], places: Sequence[Place]
+        self,
+        call: BoundCall,
+        residents: Mapping[int, DeviceBuffer],
+        places: Sequence[Place],
+        is_mixed: bool = False,
     ) -> _Plan:
-        kernel, row = self._kernel, 0
+        kernel = self._variants.get(indirect=call.indirect is not None, writable=is_mixed)
         grid: tuple[int, int, int] | None = None
-        if call.indirect is not None:
-            kernel = self._indirect_kernel()
-        else:
+        row = 0
+        if call.indirect is None:
             descriptor = kernel.descriptor
             grid, row = launch_grid(
                 call.extent,
@@ -447,9 +464,9 @@ class Preparer:
     def _fill(self, buffer: DeviceBuffer, content: Array | None) -> None:
         """What a dispatch that runs nothing leaves in a device buffer."""
         if content is None:
-            self._submitter.memory.clear(buffer.pooled(), buffer.nbytes)
+            self._submitter.memory.clear(buffer.span(), buffer.nbytes)
         else:
-            self._submitter.memory.write(buffer.pooled(), content)
+            self._submitter.memory.write(buffer.span(), content)
 
 
 def _host_result(place: Place, buffer: Buffer, shape: tuple[int, ...]) -> Array:

@@ -120,6 +120,7 @@ class Recording:
                     "nothing is added to a recording that is complete",
                     fix="add before the with block ends and before the first replay",
                 )
+            self._submitter.check()
             if not isinstance(pipe, WgpuPipeline) or not pipe.runs_on(self._submitter):
                 raise InputError(
                     f"{pipe!r} is not a pipeline of the backend that records",

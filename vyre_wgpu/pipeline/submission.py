@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..buffer.arrays import Array
 from ..buffer.leases import Need
-from ..buffer.pool import PooledBuffer
+from ..buffer.pool import Span
 from ..buffer.staging import aligned
 from ..errors import LimitError
 from ..wgsl.descriptor import TRAP_BYTES
@@ -137,16 +137,16 @@ class Submission(NamedTuple):
         uploads: the contiguous array of each slot that is uploaded and not empty.
         results: the contiguous, writable array that receives each result; may be filled in between
             submitting and waiting.
-        residents: by slot, the buffer to bind, or None; empty if there is none.
-        indirect: buffer and offset in bytes at which the device has the three words of the grid.
+        residents: by slot, what to bind, or None; empty if there is none.
+        indirect: where the device has the three words of the grid.
     """
 
     frame: Frame
     block: bytes
     uploads: Sequence[Array] = ()
     results: Sequence[Array] | list[Array] = ()
-    residents: Sequence[PooledBuffer | None] = ()
-    indirect: tuple[PooledBuffer, int] | None = None
+    residents: Sequence[Span | None] = ()
+    indirect: Span | None = None
 
 
 class Outcome(NamedTuple):

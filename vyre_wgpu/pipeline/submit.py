@@ -6,30 +6,30 @@ staging buffer; one submission; one map. Buffers come in leases, which go back o
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ..buffer.bindings import BindGroupCache, BindGroupStatistics
-from ..buffer.leases import Lease, LeaseCache, Need
-from ..buffer.pool import BufferPool, PoolStatistics, storage_pool, uniform_pool
-from ..buffer.staging import staging_pool
+from ..buffer.bindings import BindGroupStatistics
+from ..buffer.budgets import Budgets
+from ..buffer.leases import Lease, Need
+from ..buffer.pool import PoolStatistics
 from ..errors import DeviceLostError, DispatchTimeoutError, VyreError
 from ..runtime.calls import Calls
 from ..runtime.device import Device
 from ..wgsl.descriptor import TRAP_BYTES
 from .completion import Completion
 from .counters import Counters
+from .device_memory import DeviceMemory
 from .outfit import Outfit, Outfitter
 from .resident_memory import ResidentMemory
-from .submission import BLOCK_POOL, STAGING_POOL, STORAGE_POOL, Outcome, Submission
+from .submission import STAGING_POOL, Outcome, Submission
 from .tickets import Ahead, Batch, Ticket
 from .traps import TrapWords
 
 __all__ = ["Submitter"]
 
+DEFAULT_BUDGETS = Budgets()
 _NO_TRAP = TrapWords(0, 0, 0, 0)
 
 
@@ -39,13 +39,16 @@ class Submitter:
     Args:
         device: the device.
         counters: told what is done.
+        budgets: bytes that its memory may take.
 
     Attributes:
         memory: buffers of the device that outlive a dispatch.
         completion: finishes futures of the device that nobody waits for.
     """
 
-    def __init__(self, device: Device, counters: Counters) -> None:
+    def __init__(
+        self, device: Device, counters: Counters, budgets: Budgets = DEFAULT_BUDGETS
+    ) -> None:
         self._device = device
         self._calls: Calls = device.calls
         self._counters = counters
@@ -56,17 +59,11 @@ class Submitter:
         self._open: set[Ticket] = set()  # not collected yet
         self._batches: set[Batch] = set()
         self._orphans: list[Ticket] = []
-        self._groups = BindGroupCache()
-        ids = itertools.count(1)
-        self._storage: BufferPool = storage_pool(device, self._groups.drop, ids)
-        self._blocks: BufferPool = uniform_pool(device, self._groups.drop, ids)
-        self._staging: BufferPool = staging_pool(device)
-        self._leases = LeaseCache(
-            (self._storage, self._blocks, self._staging), on_end=self._drop_ahead
-        )
-        self._outfitter = Outfitter(device, self._leases, self._groups)
-        self.memory = ResidentMemory(device, self._lock, self._storage, self._staging, counters)
-        self.completion = Completion(device.info.name)
+        self._memory = memory = DeviceMemory(device, budgets, self._drop_ahead)
+        self._leases, self._pending = memory.leases, memory.pending
+        self._outfitter = Outfitter(device, memory.leases, memory.groups)
+        self.memory = ResidentMemory(device, self._lock, memory, counters)
+        self.completion = Completion(device.info.name, budgets.pending)
 
     @property
     def device(self) -> Device:
@@ -76,12 +73,12 @@ class Submitter:
     @property
     def max_buffer_bytes(self) -> int:
         """The largest storage buffer of a submission."""
-        return self._storage.limit
+        return self._memory.storage.limit
 
     @property
     def max_result_bytes(self) -> int:
         """The most bytes that all results of a submission may take, each rounded up to 16."""
-        return self._staging.limit - TRAP_BYTES
+        return self._memory.staging.limit - TRAP_BYTES
 
     def run(
         self,
@@ -140,7 +137,7 @@ class Submitter:
         """
         self.check_process()
         with self._lock:
-            if ticket not in self._open:
+            if self._device.loss is not None or ticket not in self._open:
                 self._device.check()
                 raise VyreError("a ticket is collected twice")
             self._collecting += 1
@@ -230,6 +227,7 @@ class Submitter:
                 self._end_batch(batch, self._leases.discard)
                 self._device.report(error, f"dispatching {batch.label!r}")
                 raise
+            self._pending.nbytes = 0
             self._counters.add(dispatches=len(steps), submissions=1)
             batch.is_submitted = True
             parts = [(s, base) for s, (_, base) in zip(submissions, batch.outfits, strict=True)]
@@ -240,8 +238,9 @@ class Submitter:
     def encode_batch(self, batch: Batch) -> None:
         """Encodes a batch once more, while the device works on it, for its next submission."""
         with self._lock:
-            if batch in self._batches and batch.encoded is None:
-                batch.encoded = self._calls.encode(batch.steps, batch.handle)
+            if batch in self._batches and batch.encoded is None and not self._device.is_over:
+                with self._device.reporting(f"preparing {batch.label!r}"):
+                    batch.encoded = self._calls.encode(batch.steps, batch.handle)
 
     def let_go(self, batch: Batch) -> None:
         """Gives the buffers of a batch back, when no ticket of it is open any more. Idempotent."""
@@ -256,7 +255,7 @@ class Submitter:
         """Raises if the device may not be used.
 
         Raises:
-            DeviceLostError: it is closed, or being closed.
+            DeviceLostError: it is lost, closed, or being closed.
             ForkedProcessError: this is a forked child.
         """
         self._device.check()
@@ -274,6 +273,19 @@ class Submitter:
         if not self._device.is_ours:
             self._device.check()
 
+    def lose(self, reason: str) -> None:
+        """Destroys the device as if it were lost: what is pending and what comes raises.
+
+        wgpu-native ends the process where mapped memory of a destroyed device is read, or work is
+        submitted to it. So threads that wait for the device are let out first; they raise too.
+
+        Args:
+            reason: what the errors say.
+        """
+        self.check_process()
+        self._device.lose(reason)
+        self.close()
+
     def close(self) -> None:
         """Waits for running submissions, then frees all buffers and the device. Idempotent."""
         # In a forked child locks may be held by threads that do not exist there.
@@ -282,16 +294,12 @@ class Submitter:
             with self._lock:
                 self._closing = True
                 self._idle.wait_for(lambda: not self._collecting)
-                self._groups.clear()
                 for ticket in (*self._orphans, *self._open):
                     self._discard(ticket)
                 self._orphans.clear()
                 for batch in tuple(self._batches):
                     self._end_batch(batch, self._leases.give_back)
-                self._leases.trim()
-                self._storage.close()
-                self._blocks.close()
-                self._staging.close()
+                self._memory.close()
                 self._device.close()
         else:
             self._device.close()
@@ -299,21 +307,7 @@ class Submitter:
     def statistics(self) -> tuple[PoolStatistics, PoolStatistics, BindGroupStatistics]:
         """Counters of buffers that are bound, of staging buffers and of bind groups."""
         with self._lock:
-            leases = self._leases.statistics()
-        groups = self._groups.statistics()
-        storage, blocks, staging = (
-            replace(
-                statistics,
-                reuses=statistics.reuses + leases.reuses[pool],
-                idle_bytes=statistics.idle_bytes + leases.idle_bytes[pool],
-            )
-            for pool, statistics in (
-                (STORAGE_POOL, self._storage.statistics()),
-                (BLOCK_POOL, self._blocks.statistics()),
-                (STAGING_POOL, self._staging.statistics()),
-            )
-        )
-        return storage + blocks, staging, replace(groups, hits=groups.hits + leases.hits)
+            return self._memory.statistics()
 
     def _reap(self) -> None:
         """Takes back the buffers of tickets that nobody collects any more, once they are done."""
@@ -352,6 +346,7 @@ class Submitter:
                 frame.staging_bytes,
                 encoded,
             )
+            self._pending.nbytes = 0
             self._counters.add(dispatches=1, submissions=1)
         except BaseException as error:
             # Whether the staging buffer is about to be mapped is not known.
@@ -391,6 +386,9 @@ class Submitter:
                 end = self._discard  # it is not mapped
                 self._device.report(error, f"waiting for {ticket.label!r}")
                 raise
+            if self._device.loss is not None:
+                end = self._discard
+                self._device.check()
             try:
                 outcomes = self._deliver(ticket.parts, mapping)
             finally:
@@ -419,7 +417,9 @@ class Submitter:
         if lease.last != block or outfit is None or outfit.block is not None:
             lease.last = block
         elif not ticket.mapping.is_done and (lease.ahead is None or lease.ahead.misses > 8):
-            with self._lock:
+            with self._lock, self._device.reporting(f"preparing {ticket.label!r}"):
+                if self._device.is_over:
+                    return
                 self._drop_ahead(lease)
                 label = self._outfitter.frame(submission.frame).label
                 encoded = self._calls.encode(((outfit.step, block),), label)

@@ -7,6 +7,7 @@ import operator
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .. import settings
@@ -14,7 +15,7 @@ from ..errors import ForkedProcessError, InputError, NoAdapterError
 from .forked import first_process, guard_children
 from .info import AdapterInfo, AdapterKind
 
-__all__ = ["Adapter", "choose", "enumerate_adapters", "select"]
+__all__ = ["Adapter", "choose", "enumerate_adapters", "find_again", "select"]
 
 _log = logging.getLogger("vyre_wgpu")
 
@@ -109,6 +110,23 @@ def choose(request: int | str | None = None) -> Adapter:
     if request is None and info.is_software:
         _log.warning("no GPU found: running on the software driver %s", info.summary)
     return adapters[info.index]
+
+
+def find_again(info: AdapterInfo) -> Adapter:
+    """The adapter that was described so before; of equal ones that with the nearest index.
+
+    Raises:
+        NoAdapterError: there is none any more.
+        ForkedProcessError: as `enumerate_adapters`.
+    """
+    adapters = enumerate_adapters()
+    same = [adapter for adapter in adapters if replace(adapter.info, index=info.index) == info]
+    if not same:
+        raise NoAdapterError(
+            f"the adapter {info.summary} is gone",
+            fix=f"open another: {_listing([adapter.info for adapter in adapters])}",
+        )
+    return min(same, key=lambda adapter: abs(adapter.info.index - info.index))
 
 
 def select(

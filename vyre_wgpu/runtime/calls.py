@@ -22,7 +22,7 @@ class Step(NamedTuple):
     """One kernel of a command buffer, with what precedes and follows it.
 
     Attributes:
-        clears: buffer and bytes from its start to zero before the kernel; a multiple of 4.
+        clears: buffer, offset and bytes to zero before the kernel; multiples of 4.
         pipeline: what runs.
         group: its bind group 0.
         grid: workgroups on x, y, z; or the buffer and offset where the device has them.
@@ -30,7 +30,7 @@ class Step(NamedTuple):
             of 4.
     """
 
-    clears: Sequence[tuple[Any, int]]
+    clears: Sequence[tuple[Any, int, int]]
     pipeline: Any
     group: Any
     grid: tuple[int, int, int] | tuple[Any, int]
@@ -75,8 +75,14 @@ class Calls(Protocol):
         """The handle of a label, for `submit`."""
         ...
 
-    def write(self, buffer: Any, data: npt.NDArray[Any] | bytes) -> None:
-        """Copies contiguous memory to the start of a buffer, padded with zeros to 4 bytes."""
+    def write(self, buffer: Any, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
+        """Copies contiguous memory into a buffer, padded with zeros to 4 bytes.
+
+        Args:
+            buffer: the buffer.
+            data: the memory.
+            offset: where in the buffer, in bytes; a multiple of 4.
+        """
         ...
 
     def submit(
@@ -111,13 +117,14 @@ class Calls(Protocol):
         """Frees what `encode` gave and nobody submitted."""
         ...
 
-    def copy(self, source: Any, staging: Any, nbytes: int) -> Mapping:
-        """Submits a copy of the first bytes of a buffer, and asks for them, as `submit` does.
+    def copy(self, source: Any, staging: Any, nbytes: int, offset: int = 0) -> Mapping:
+        """Submits a copy of bytes of a buffer, and asks for them, as `submit` does.
 
         Args:
             source: the buffer.
             staging: where the copy goes.
             nbytes: a multiple of 4.
+            offset: where in the source, in bytes; a multiple of 4.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -15,13 +16,13 @@ from ..errors import (
     NoAdapterError,
     VyreError,
 )
-from .adapter import Adapter, choose
+from .adapter import Adapter, choose, find_again
 from .calls import Calls, choose_calls
 from .forked import current_process
 from .info import AdapterInfo, Limits
 from .quirks import Quirks, find_quirks
 
-__all__ = ["USEFUL_FEATURES", "Device", "open_device", "safe_label"]
+__all__ = ["USEFUL_FEATURES", "Device", "is_loss", "open_device", "reopen_device", "safe_label"]
 
 USEFUL_FEATURES = frozenset(
     {
@@ -39,7 +40,13 @@ USEFUL_FEATURES = frozenset(
 )
 """Features enabled wherever the adapter has them."""
 
-_LOST = ("device is lost", "device lost", "has been destroyed", "is destroyed")
+_RECOVER = (
+    "call backend.recover(), which opens the device again; pipelines go on, device buffers and "
+    "recordings are made anew"
+)
+
+_LOST = ("device is lost", "device lost", "device was lost")  # ends of lines
+_GONE = ("has been destroyed", "is destroyed")
 
 
 class Device:
@@ -54,6 +61,8 @@ class Device:
         has_immediates: whether dispatch blocks may be passed as immediates.
         quirks: what its driver does that it should not.
         calls: how dispatches call wgpu.
+        loss: why it is lost; None while it is not, as far as is known.
+        is_over: whether it is lost or closed; no call may be made with what was made on it.
     """
 
     def __init__(
@@ -71,11 +80,26 @@ class Device:
         self.features = frozenset(str(name) for name in wgpu_device.features)
         self.limits = Limits.from_wgpu(wgpu_device.limits)
         self.has_immediates = immediates and "immediates" in self.features
+        self.takes_native = native
         self.quirks = quirks or Quirks()
         self.calls: Calls = choose_calls(wgpu_device, native=native)
         self._process = current_process()
-        self._closed = False
+        self._closed = self.is_over = False
+        self.loss: str | None = None
         self._lock = threading.Lock()
+        self._destroy = wgpu_device.destroy
+        # Whoever destroys it at wgpu: we must hear of it, for wgpu-native ends the process where
+        # work is submitted to it, or memory that was mapped is read.
+        itself, destroy = weakref.ref(self), weakref.WeakMethod(wgpu_device.destroy)
+
+        def destroyed() -> None:
+            device, method = itself(), destroy()
+            if device is not None:
+                device.lose("it was destroyed")
+            if method is not None:
+                method()
+
+        wgpu_device.destroy = destroyed
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -97,10 +121,14 @@ class Device:
         """Raises if the device may not be used here.
 
         Raises:
-            DeviceLostError: it was closed.
+            DeviceLostError: it was lost or closed.
             ForkedProcessError: this is a child of the process that opened it.
         """
-        if self._closed:
+        if self.is_over:
+            if self.loss is not None:
+                raise DeviceLostError(
+                    f"the device {self.info.name} was lost: {self.loss}", fix=_RECOVER
+                )
             raise DeviceLostError(
                 f"the device {self.info.name} is closed", fix="open a new backend"
             )
@@ -148,23 +176,44 @@ class Device:
             ) from error
         if isinstance(error, (wgpu.GPUError, RuntimeError)) and not isinstance(error, VyreError):
             text = str(error)
-            if self._closed or any(sign in text.lower() for sign in _LOST):
+            if is_loss(error) and not self._closed:
+                self.lose(f"found while {doing}")
+            if self.is_over or any(sign in text.lower() for sign in _GONE):
                 raise DeviceLostError(
                     f"the device {self.info.name} was lost while {doing}: {text}",
-                    fix="open a new backend",
+                    fix=_RECOVER if self.loss is not None else "open a new backend",
                 ) from error
             raise VyreError(
                 f"the device {self.info.name} refused {doing}: {text}",
                 fix="report this: it is a fault of vyre_wgpu or of the driver",
             ) from error
 
+    def lose(self, reason: str) -> None:
+        """Takes note that it is lost; what is reported later says so too.
+
+        Args:
+            reason: how that is known; the first one is kept.
+        """
+        with self._lock:
+            if self.loss is None:
+                self.loss = reason
+            self.is_over = True
+
     def close(self) -> None:
         """Destroys the device; what was made on it is gone. Closing twice does nothing."""
         with self._lock:
             first, self._closed = not self._closed, True
+            self.is_over = True
         # A forked child has no threads of the driver: destroying there could wait for ever.
         if first and self.is_ours:
-            self.wgpu.destroy()
+            self._destroy()
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether an error of wgpu's says that the device is lost."""
+    # A label that says so ends in a quotation mark.
+    lines = str(error).lower().splitlines()
+    return any(line.rstrip(" .").endswith(_LOST) for line in lines)
 
 
 def safe_label(text: str) -> str:
@@ -184,16 +233,33 @@ def open_device(request: int | str | None = None, *, immediates: bool = True) ->
         NoAdapterError: no adapter, none that matches, or one that gives no device.
     """
     adapter = choose(request)
-    features = USEFUL_FEATURES & set(adapter.handle.features)
-    handle = _request(adapter, features)
+    handle = _request(adapter)
     quirks = find_quirks(adapter.info, handle)
     native = settings.current().native
     return Device(adapter.info, handle, immediates=immediates, quirks=quirks, native=native)
 
 
-def _request(adapter: Adapter, features: frozenset[str]) -> Any:
+def reopen_device(lost: Device) -> Device:
+    """Opens another device on the adapter of one that is lost, in the same way.
+
+    Raises:
+        NoAdapterError: the adapter is gone, or gives no device.
+        ForkedProcessError: this is a child of the process that opened it.
+    """
+    adapter = find_again(lost.info)
+    return Device(
+        adapter.info,
+        _request(adapter),
+        immediates=lost.has_immediates,
+        quirks=lost.quirks,
+        native=lost.takes_native,
+    )
+
+
+def _request(adapter: Adapter) -> Any:
     import wgpu
 
+    features = USEFUL_FEATURES & set(adapter.handle.features)
     try:
         # Without required limits wgpu-py asks for all that the adapter has.
         return adapter.handle.request_device_sync(

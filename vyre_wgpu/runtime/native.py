@@ -135,11 +135,11 @@ class NativeCalls:
 
     # Work
 
-    def write(self, buffer: int, data: npt.NDArray[Any] | bytes) -> None:
-        """Copies contiguous memory to the start of a buffer, padded with zeros to 4 bytes."""
+    def write(self, buffer: int, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
+        """Copies contiguous memory into a buffer, padded with zeros to 4 bytes."""
         slot = self._begin_capture()
         try:
-            self._write(buffer, data)
+            self._write(buffer, data, offset)
         finally:
             self._end_capture(slot)
 
@@ -200,8 +200,8 @@ class NativeCalls:
         encoder_label, pass_label, _ = label
         encoder: int = c.wgpuDeviceCreateCommandEncoder(self._device, encoder_label)
         for step, block in steps:
-            for buffer, size in step.clears:
-                c.wgpuCommandEncoderClearBuffer(encoder, buffer, 0, size)
+            for buffer, start, size in step.clears:
+                c.wgpuCommandEncoderClearBuffer(encoder, buffer, start, size)
             compute = c.wgpuCommandEncoderBeginComputePass(encoder, pass_label)
             c.wgpuComputePassEncoderSetPipeline(compute, step.pipeline)
             c.wgpuComputePassEncoderSetBindGroup(compute, 0, step.group, 0, None)
@@ -218,13 +218,13 @@ class NativeCalls:
                 c.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, start, target, offset, size)
         return encoder
 
-    def copy(self, source: int, staging: int, nbytes: int) -> NativeMapping:
-        """Submits a copy of the first bytes of a buffer, and asks for them."""
+    def copy(self, source: int, staging: int, nbytes: int, offset: int = 0) -> NativeMapping:
+        """Submits a copy of bytes of a buffer, and asks for them."""
         c = self._c
         slot = self._begin_capture()
         try:
             encoder = c.wgpuDeviceCreateCommandEncoder(self._device, None)
-            c.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, 0, staging, 0, nbytes)
+            c.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, offset, staging, 0, nbytes)
             return self._send(self._finish(encoder), staging, nbytes, slot)
         finally:
             self._end_capture(slot)
@@ -251,24 +251,26 @@ class NativeCalls:
         c.wgpuBufferMapAsync(staging, _READ, 0, nbytes, self._info)
         return mapping
 
-    def _write(self, buffer: int, data: npt.NDArray[Any] | bytes) -> None:
+    def _write(self, buffer: int, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
         size = len(data) if isinstance(data, bytes) else data.nbytes
         if size > _SMALL:
-            self._write_large(buffer, data, size)
+            self._write_large(buffer, data, size, offset)
             return
         raw = data if isinstance(data, bytes) else data.tobytes()
         if size % 4:
             raw = raw.ljust(size + -size % 4, b"\0")
-        self._c.wgpuQueueWriteBuffer(self._queue, buffer, 0, raw, len(raw))
+        self._c.wgpuQueueWriteBuffer(self._queue, buffer, offset, raw, len(raw))
 
-    def _write_large(self, buffer: int, data: npt.NDArray[Any] | bytes, size: int) -> None:
+    def _write_large(
+        self, buffer: int, data: npt.NDArray[Any] | bytes, size: int, offset: int
+    ) -> None:
         ffi, write = self._ffi, self._lib.wgpuQueueWriteBuffer
         queue, target = self._wgpu.queue._internal, ffi.cast("WGPUBuffer", buffer)
         flat = data if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
         whole = size - size % 4
-        write(queue, target, 0, ffi.from_buffer(flat), whole)
+        write(queue, target, offset, ffi.from_buffer(flat), whole)
         if whole < size:
-            write(queue, target, whole, bytes(flat[whole:]).ljust(4, b"\0"), 4)
+            write(queue, target, offset + whole, bytes(flat[whole:]).ljust(4, b"\0"), 4)
 
     def _begin_capture(self) -> Any:
         """Has errors that are reported on this thread put aside, as wgpu-py does for one call."""

@@ -65,14 +65,15 @@ class PublicCalls:
         """The text itself."""
         return text
 
-    def write(self, buffer: Any, data: npt.NDArray[Any] | bytes) -> None:
-        """Copies contiguous memory to the start of a buffer, padded with zeros to 4 bytes."""
+    def write(self, buffer: Any, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
+        """Copies contiguous memory into a buffer, padded with zeros to 4 bytes."""
         view = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else _bytes_of(data)
         whole = view.size - view.size % 4
         if whole:
-            self._queue.write_buffer(buffer, 0, view, 0, whole)
+            self._queue.write_buffer(buffer, offset, view, 0, whole)
         if whole < view.size:
-            self._queue.write_buffer(buffer, whole, view[whole:].tobytes().ljust(4, b"\0"))
+            rest = view[whole:].tobytes().ljust(4, b"\0")
+            self._queue.write_buffer(buffer, offset + whole, rest)
 
     def submit(
         self,
@@ -95,8 +96,8 @@ class PublicCalls:
         """Encodes steps for a later `submit`."""
         encoder = self._device.create_command_encoder(label=label)
         for step, block in steps:
-            for buffer, size in step.clears:
-                encoder.clear_buffer(buffer, 0, size)
+            for buffer, start, size in step.clears:
+                encoder.clear_buffer(buffer, start, size)
             compute = encoder.begin_compute_pass(label=label)
             compute.set_pipeline(step.pipeline)
             compute.set_bind_group(0, step.group)
@@ -114,10 +115,10 @@ class PublicCalls:
     def drop(self, encoded: Any) -> None:
         """Nothing: wgpu-py frees the object when it is forgotten."""
 
-    def copy(self, source: Any, staging: Any, nbytes: int) -> PublicMapping:
-        """Submits a copy of the first bytes of a buffer, and asks for them."""
+    def copy(self, source: Any, staging: Any, nbytes: int, offset: int = 0) -> PublicMapping:
+        """Submits a copy of bytes of a buffer, and asks for them."""
         encoder = self._device.create_command_encoder()
-        encoder.copy_buffer_to_buffer(source, 0, staging, 0, nbytes)
+        encoder.copy_buffer_to_buffer(source, offset, staging, 0, nbytes)
         self._queue.submit([encoder.finish()])
         return self._map(staging, nbytes)
 
