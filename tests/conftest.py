@@ -52,6 +52,23 @@ def cache_folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
+def no_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process runs as a user whom the system does not know, with an empty environment."""
+    pwd = pytest.importorskip("pwd")
+
+    def unknown(number: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    before = settings.current()
+    settings.replace_current(dataclasses.replace(before, cache="rw", cache_dir=None))
+    yield
+    settings.replace_current(before)
+
+
+@pytest.fixture
 def no_disk_cache() -> Iterator[None]:
     """Backends opened now lower what they compile, whatever was compiled before."""
     before = settings.current()

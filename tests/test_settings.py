@@ -34,6 +34,32 @@ def test_every_variable_is_read_into_its_field() -> None:
     assert found == Settings("reference", "llvmpipe", 7, Path("shaders"))
 
 
+def test_the_cache_folder_is_made_absolute_when_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    for text, folder in (("~/c", tmp_path / "home" / "c"), ("c", tmp_path / "c")):
+        found = Settings.from_environment({"VYRE_WGPU_CACHE_DIR": text})
+        monkeypatch.chdir(tmp_path.parent)
+        assert found.cache_folder == folder
+        monkeypatch.chdir(tmp_path)
+
+
+def test_a_home_that_is_not_there_is_no_folder() -> None:
+    with pytest.raises(InputError, match="VYRE_WGPU_CACHE_DIR is '~no such user/c', not a folder"):
+        Settings.from_environment({"VYRE_WGPU_CACHE_DIR": "~no such user/c"})
+
+
+@pytest.mark.usefixtures("no_home")
+def test_without_a_home_there_is_no_cache_folder() -> None:
+    assert Settings().cache_folder is None
+    assert Settings(cache_dir=Path("/given")).cache_folder == Path("/given")
+    with pytest.raises(InputError, match="VYRE_WGPU_CACHE_DIR"):
+        Settings.from_environment({"VYRE_WGPU_CACHE_DIR": "~/c"})
+
+
 def test_an_empty_variable_counts_as_unset() -> None:
     assert Settings.from_environment({v.name: "  " for v in VARIABLES}) == Settings()
 
@@ -70,3 +96,18 @@ def test_settings_can_be_replaced_and_put_back() -> None:
     settings.replace_current(mine)
     assert settings.current() is mine
     assert settings.replace_current(None) is mine
+
+
+def test_budgets_are_byte_counts() -> None:
+    found = Settings.from_environment(
+        {
+            "VYRE_WGPU_POOL_BYTES": "2G",
+            "VYRE_WGPU_STAGING_BYTES": "64M",
+            "VYRE_WGPU_PENDING_BYTES": "4096",
+        }
+    )
+    assert (found.pool_bytes, found.staging_bytes, found.pending_bytes) == (2 << 30, 64 << 20, 4096)
+    with pytest.raises(
+        InputError, match=r"VYRE_WGPU_POOL_BYTES is '0', not an integer of at least"
+    ):
+        Settings.from_environment({"VYRE_WGPU_POOL_BYTES": "0"})

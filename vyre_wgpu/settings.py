@@ -21,6 +21,7 @@ __all__ = [
     "byte_count",
     "current",
     "markdown_table",
+    "no_cache_folder",
     "replace_current",
 ]
 
@@ -38,6 +39,9 @@ class Settings:
         cache_dir: the cache folder, or None for the user's own.
         cache_max_bytes: bytes of compiled programs kept in the cache folder, at least 1.
         native: whether dispatches may call wgpu-native directly.
+        pool_bytes: bytes of storage buffers that a device holds, in use or idle, at least 1.
+        staging_bytes: the same of buffers that results are read back through.
+        pending_bytes: bytes on the way to a device, at least 1.
     """
 
     backend: str = "wgpu"
@@ -48,13 +52,26 @@ class Settings:
     cache_dir: Path | None = None
     cache_max_bytes: int = 256 << 20
     native: bool = True
+    pool_bytes: int = 1 << 30
+    staging_bytes: int = 512 << 20
+    pending_bytes: int = 500 << 20
 
     @property
-    def cache_folder(self) -> Path:
-        """The cache folder: `cache_dir`, else the one that the system has for the user."""
+    def cache_folder(self) -> Path | None:
+        """The cache folder: `cache_dir`, else the one that the system has for the user.
+
+        None where the system knows no home for the user, as in a container that runs under a
+        number of its own: then nothing is kept but in memory.
+        """
+        if self.cache_dir is not None:
+            return self.cache_dir
         import platformdirs
 
-        return self.cache_dir or Path(platformdirs.user_cache_dir("vyre_wgpu", appauthor=False))
+        try:
+            found = Path(platformdirs.user_cache_dir("vyre_wgpu", appauthor=False))
+        except (RuntimeError, OSError):
+            return None
+        return found if found.is_absolute() else None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -104,16 +121,24 @@ def _positive(text: str) -> int:
     return value
 
 
+def _folder(text: str) -> Path:
+    """An absolute path: what is read once must not move when the process changes its folder."""
+    try:
+        return Path(text).expanduser().absolute()
+    except (RuntimeError, OSError):  # ~ without a home; a folder that was removed under us
+        raise ValueError(text) from None
+
+
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def byte_count(text: str) -> int:
-    """A number of bytes such as ``4096`` or ``64M``.
+    """A number of bytes such as ``4096``, ``64M`` or ``64m``.
 
     Raises:
         ValueError: it is anything else, or below 1.
     """
-    unit = _UNITS.get(text[-1:])
+    unit = _UNITS.get(text[-1:].upper())
     return _positive(text) if unit is None else _positive(text[:-1]) * unit
 
 
@@ -128,6 +153,8 @@ def _switch(text: str) -> bool:
         raise ValueError(text)
     return text == "1"
 
+
+_BYTES = "an integer of at least 1, also with K, M or G"
 
 VARIABLES: tuple[Variable, ...] = (
     Variable(
@@ -176,7 +203,7 @@ VARIABLES: tuple[Variable, ...] = (
         "a folder",
         "the user's cache folder",
         "where the cache folder is",
-        Path,
+        _folder,
     ),
     Variable(
         "VYRE_WGPU_CACHE_MAX_BYTES",
@@ -194,6 +221,31 @@ VARIABLES: tuple[Variable, ...] = (
         "whether dispatches call wgpu-native directly; `0` takes wgpu-py's public interface, "
         "which is slower",
         _switch,
+    ),
+    Variable(
+        "VYRE_WGPU_POOL_BYTES",
+        "pool_bytes",
+        _BYTES,
+        "1G",
+        "bytes of storage buffers that a device holds; above it, buffers that are not in use are "
+        "freed, those unused for longest first",
+        byte_count,
+    ),
+    Variable(
+        "VYRE_WGPU_STAGING_BYTES",
+        "staging_bytes",
+        _BYTES,
+        "512M",
+        "the same for buffers that results are read back through",
+        byte_count,
+    ),
+    Variable(
+        "VYRE_WGPU_PENDING_BYTES",
+        "pending_bytes",
+        _BYTES,
+        "500M",
+        "bytes on the way to a device; above it, uploads and `submit` wait for the device",
+        byte_count,
     ),
 )
 
@@ -223,6 +275,14 @@ def replace_current(settings: Settings | None) -> Settings | None:
     global _current
     before, _current = _current, settings
     return before
+
+
+def no_cache_folder() -> InputError:
+    """The error of who needs the cache folder where `Settings.cache_folder` is None."""
+    return InputError(
+        "there is no cache folder: the system knows no home folder of this user",
+        fix="set VYRE_WGPU_CACHE_DIR to a folder of this user's own, or HOME",
+    )
 
 
 def markdown_table() -> str:

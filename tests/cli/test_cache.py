@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import time
@@ -148,7 +149,7 @@ def test_prune_by_age_size_and_version(disk: DiskCache, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize(
     "argv", [["--older-than", "x"], ["--older-than", "-1"], ["--older-than", "nan"],
-             ["--max-bytes", "0"], ["--max-bytes", "5X"], ["--max-bytes", "M"]],
+             ["--max-bytes", "-1"], ["--max-bytes", "5X"], ["--max-bytes", "M"]],
 )  # fmt: skip
 def test_prune_refuses_wrong_numbers(argv: list[str]) -> None:
     assert main(["cache", "prune", *argv]) == 2
@@ -187,6 +188,198 @@ def test_a_cache_that_is_only_read_is_not_changed(
     assert path.exists()
 
 
+@pytest.mark.parametrize("text", ["0", "1k", "1K"])
+def test_prune_to_a_size(text: str, disk: DiskCache, capsys: pytest.CaptureFixture[str]) -> None:
+    for n in range(3):
+        stored(disk, adder(n))
+    left = report(capsys, "prune", f"--max-bytes={text}")
+    assert left["bytes"] <= int(text[0]) * 1024
+    assert left["removed"] + left["entries"] == 3
+
+
+def test_prune_removes_what_verify_finds_without_compiling(
+    disk: DiskCache, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = stored(disk, adder(0))
+    for n, change in enumerate((change_program, make_program_unreadable, move, forget_a_length), 1):
+        change(stored(disk, adder(n)))
+    found = report(capsys, "prune")
+    assert (found["removed"], found["entries"]) == (4, 1)
+    assert good.exists()
+
+
+def test_a_time_in_the_future_is_named_and_is_not_old(
+    disk: DiskCache, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stored(disk, adder(1))
+    old(path, -1825)
+    assert "in the future" in said(capsys, "info")
+    assert "in the future" in said(capsys, "list")
+    assert report(capsys, "list")["entries"][0]["used_s"] < -1800 * DAY
+    assert report(capsys, "prune", "--older-than", "30")["removed"] == 0
+    assert path.exists()
+
+
+def refuse_to_remove(patch: pytest.MonkeyPatch, *names: str) -> None:
+    """Lets the system refuse to remove files, as in a folder that the user may not write."""
+    really_unlink = Path.unlink
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        if not names or path.name in names:
+            raise PermissionError(errno.EACCES, "refused", str(path))
+        really_unlink(path, missing_ok=missing_ok)
+
+    patch.setattr(Path, "unlink", unlink)
+
+
+@pytest.mark.parametrize(
+    "argv", [["clear"], ["prune", "--max-bytes", "0"], ["prune", "--older-than", "0"]]
+)
+def test_what_cannot_be_removed_is_not_counted(
+    argv: list[str],
+    disk: DiskCache,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept, gone = (stored(disk, adder(n)) for n in range(2))
+    size = gone.stat().st_size
+    with monkeypatch.context() as patch:
+        refuse_to_remove(patch, kept.name)
+        assert main(["cache", *argv, "--json"]) == 1
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["removed"], found["removed_bytes"], found["entries"]) == (1, size, 1)
+    assert found["complete"] is False
+    assert "Fix: make the folder writable" in err
+    assert kept.exists()
+    assert not gone.exists()
+
+
+def test_a_file_that_is_being_written_is_no_failure(
+    disk: DiskCache, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(disk, adder(1))
+    path = disk.root / FOLDER / f"{1:032x}.tmp"
+    path.write_bytes(b"x" * 100)
+    assert report(capsys, "prune", "--max-bytes", "0")["removed"] == 1
+    assert path.exists()
+    old(path, 1)
+    with monkeypatch.context() as patch:
+        refuse_to_remove(patch)
+        assert report(capsys, "prune", status=1)["removed"] == 0
+    assert report(capsys, "prune")["removed"] == 1
+
+
+def test_profiles_that_cannot_be_removed_are_told_of(
+    disk: DiskCache, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (disk.root / PROFILES).mkdir(parents=True)
+    profile = disk.root / PROFILES / f"{3:032x}.json"
+    profile.write_bytes(b"x" * 70)
+    with monkeypatch.context() as patch:
+        refuse_to_remove(patch)
+        assert report(capsys, "clear", "--profiles", status=1)["removed"] == 0
+    assert report(capsys, "clear", "--profiles")["removed_bytes"] == 70
+
+
+@pytest.mark.parametrize("command", ["info", "list", "prune", "clear"])
+def test_a_folder_that_cannot_be_read_says_what_to_do(
+    command: str,
+    disk: DiskCache,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored(disk, adder(1))
+
+    def refused(path: Path) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", refused)
+    assert main(["cache", command]) == 1
+    err = capsys.readouterr().err
+    assert "cannot be read: Permission denied" in err
+    assert "Fix: make it" in err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are POSIX's")
+@pytest.mark.parametrize("place", ["", FOLDER])
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_info_says_why_a_folder_is_not_used(
+    place: str, kind: str, cache_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cache_folder / place
+    path.parent.mkdir(exist_ok=True)
+    if kind == "file":
+        path.write_text("x")
+    else:
+        (tmp_path / "elsewhere").mkdir()
+        path.symlink_to(tmp_path / "elsewhere")
+    problem = report(capsys, "info")["problem"]
+    if kind == "link" and not place:
+        assert problem is None, "the cache folder itself may be a link"
+    else:
+        assert problem.startswith(f"{path} is no folder")
+        assert "Fix: remove it" in said(capsys, "info")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs to give files away")
+def test_info_warns_of_a_folder_of_another_user(
+    disk: DiskCache, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(disk, adder(1))
+    os.chown(disk.root / FOLDER, 54321, -1)
+    assert report(capsys, "info")["others_may_write"] is True
+
+
+def test_info_tells_what_is_being_written_from_what_is_left_over(
+    disk: DiskCache, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(disk, adder(1))
+    for n in range(3):
+        path = disk.root / FOLDER / f"{n:032x}.tmp"
+        path.write_bytes(b"x")
+        if n:
+            old(path, 1)
+    found = report(capsys, "info")
+    assert (found["temporaries"], found["left_over"]) == (3, 2)
+    lines = [line.split() for line in said(capsys, "info").splitlines()]
+    assert ["being", "written", "1"] in lines
+    assert ["left", "over", "2"] in lines
+
+
+def test_without_a_home_there_is_no_folder(
+    no_home: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(capsys, "info")
+    assert (found["folder"], found["entries"]) == (None, 0)
+    assert "no home folder" in found["problem"]
+    assert "no home folder" in said(capsys, "info")
+    for command in (["list"], ["clear"], ["prune"], ["verify"], ["warm", "saxpy"]):
+        assert main(["cache", *command]) == 1
+        assert "Fix: set VYRE_WGPU_CACHE_DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["info", "prune", "warm"])
+def test_unknown_arguments_show_the_usage_of_the_command(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cache", command, "--fly", *(["saxpy"] if command == "warm" else [])]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"usage: vyre-wgpu cache {command} ")
+    assert "unrecognized arguments: --fly" in err
+
+
+def test_a_file_that_is_too_large_for_a_program_has_one_fix(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "huge.vyre").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    assert main(["cache", "explain", str(tmp_path / "huge.vyre")]) == 1
+    err = capsys.readouterr().err
+    assert err.count("Fix:") == 1
+    assert "bytes are more than" in err
+
+
 @pytest.mark.parametrize("command", ["", "fly"])
 def test_wrong_usage(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cache", command] if command else ["cache"]) == 2
@@ -203,7 +396,8 @@ def test_sizes(count: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "just now"), (59, "just now"), (60, "1 minute ago"),
-                          (7199, "1 hour ago"), (2 * DAY, "2 days ago")],
+                          (-59, "just now"), (-60, "in the future"), (7199, "1 hour ago"),
+                          (2 * DAY, "2 days ago")],
 )  # fmt: skip
 def test_ages(seconds: float, text: str) -> None:
     assert age_text(seconds) == text
@@ -252,16 +446,17 @@ def test_warm_compiles_what_is_missing(
 def test_warm_tells_of_what_cannot_be_compiled_and_does_the_rest(
     fresh_backend: WgpuBackend, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["cache", "warm", "no such program"]) == 1
     b = vw.ProgramBuilder("wide", workgroup_size=1 << 14)
     x = b.read_write("x", vw.u32)
     x[b.global_id(0)] = 1
     file = tmp_path / "wide.vyre"
     file.write_bytes(b.build().to_bytes())
-    found = report(capsys, "warm", str(file), "saxpy", status=1)
+    found = report(capsys, "warm", str(file), "saxpy", "no such program", status=1)
     problems = [row["problem"] for row in found["programs"]]
     assert "16384 lanes" in problems[0]
     assert problems[1] is None
+    assert "no program file" in problems[2]
+    assert found["programs"][2]["fingerprint"] is None
     assert found["written"] == 1
     assert main(["cache", "warm", str(file)]) == 1
     assert "wide.vyre: " in capsys.readouterr().err
@@ -296,6 +491,29 @@ def test_explain_says_whether_a_program_is_found(
 
 
 @pytest.mark.gpu
+def test_verify_of_a_folder_that_cannot_be_read_says_what_to_do(
+    fresh_backend: WgpuBackend, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(capsys, "warm", "saxpy")
+
+    def refused(path: Path) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", refused)
+    assert main(["cache", "verify"]) == 1
+    assert "Fix: make it" in capsys.readouterr().err
+
+
+@pytest.mark.gpu
+def test_explain_says_that_the_cache_is_off(
+    fresh_backend: WgpuBackend, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_cache(cache="off")
+    assert "VYRE_WGPU_CACHE is off" in said(capsys, "explain", "saxpy")
+    assert report(capsys, "explain", "saxpy")["mode"] == "off"
+
+
+@pytest.mark.gpu
 def test_verify_compiles_every_entry_anew(
     fresh_backend: WgpuBackend, cache_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -316,7 +534,7 @@ def change_shader(path: Path) -> None:
 def change_contract(path: Path) -> None:
     entry = decode_entry(path.read_bytes())
     artifact = entry.artifact()
-    descriptor = dataclasses.replace(artifact.descriptor, workgroup_size=(32, 1, 1))
+    descriptor = dataclasses.replace(artifact.descriptor, features=("subgroup",))
     changed = ShaderArtifact(artifact.wgsl, descriptor)
     path.write_bytes(encode_entry(entry.parts_bytes, entry.program, changed))
 
@@ -330,6 +548,14 @@ def change_program(path: Path) -> None:
 def make_program_unreadable(path: Path) -> None:
     entry = decode_entry(path.read_bytes())
     path.write_bytes(encode_entry(entry.parts_bytes, b"no program", entry.artifact()))
+
+
+def forget_a_length(path: Path) -> None:
+    entry = decode_entry(path.read_bytes())
+    artifact = entry.artifact()
+    descriptor = dataclasses.replace(artifact.descriptor, length_words=())
+    changed = ShaderArtifact(artifact.wgsl, descriptor)
+    path.write_bytes(encode_entry(entry.parts_bytes, entry.program, changed))
 
 
 def move(path: Path) -> None:
@@ -360,4 +586,7 @@ def test_verify_finds_what_is_not_as_it_should_be(
     found = report(capsys, "verify", status=1)
     (bad,) = found["bad"]
     assert problem in bad["problem"]
-    assert problem in said(capsys, "verify", status=1)
+    assert main(["cache", "verify"]) == 1
+    out, err = capsys.readouterr()
+    assert problem in out
+    assert "Fix: 'vyre-wgpu cache prune'" in err

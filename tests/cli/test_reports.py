@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,6 +76,8 @@ def test_info_as_text_marks_the_adapter_and_shows_its_quirks(capsys: Capture) ->
         assert line in out
     assert "max_binding_size" in out
     assert "VYRE_WGPU_CACHE_DIR" in out
+    # As the variable is written, not as Python's True.
+    assert re.search(r"VYRE_WGPU_NATIVE\s+[01]\b", out)
 
 
 @pytest.mark.gpu
@@ -269,6 +272,24 @@ def test_doctor_with_a_cache_folder_that_cannot_be_written(
     if not ok:
         assert "cannot be written" in checks["cache folder"].detail
         assert "VYRE_WGPU_CACHE_DIR" in checks["cache folder"].fix
+
+
+@pytest.mark.parametrize(("mode", "ok"), [("rw", False), ("off", True)])
+def test_doctor_without_a_home(mode: str, ok: bool, no_home: None, environment: Patch) -> None:
+    environment.delenv("VYRE_WGPU_CACHE_DIR")
+    environment.setenv("VYRE_WGPU_CACHE", mode)
+    without_adapters(environment)
+    check = {check.name: check for check in doctor.examine(None)}["cache folder"]
+    assert check.ok is ok
+    assert ok or "VYRE_WGPU_CACHE_DIR" in check.fix
+
+
+def test_info_without_a_home(no_home: None, capsys: Capture) -> None:
+    status, report = run_json(capsys, "info")
+    assert status == 0
+    assert report["cache"] == {"folder": None, "mode": "rw", "files": 0, "bytes": 0}
+    assert main(["info"]) == 0
+    assert "no home folder" in capsys.readouterr().out
 
 
 def test_doctor_with_wrong_settings(environment: Patch, capsys: Capture) -> None:

@@ -280,6 +280,13 @@ def test_a_file_that_is_no_program(
 
 
 @pytest.mark.parametrize("command", ["run", "wgsl", "programs"])
+def test_a_script_is_no_program_file(command: str, capsys: Capture) -> None:
+    """It says how a script makes one."""
+    Path("k.py").write_text("import vyre_wgpu as vw\n")
+    fails(capsys, [command, "k.py"], "k.py holds no program", "with python", "to_bytes()")
+
+
+@pytest.mark.parametrize("command", ["run", "wgsl", "programs"])
 def test_a_program_that_does_not_exist(command: str, capsys: Capture) -> None:
     fails(capsys, [command, "sax"], "no program file sax", "saxpy")
     fails(capsys, [command, "."], "cannot be read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import sys
 import weakref
@@ -15,7 +16,9 @@ import pytest
 
 import vyre_wgpu as vw
 from tests.pipeline.cached import MIB, OPTIONS, adder
+from vyre_wgpu import settings
 from vyre_wgpu.backends.wgpu import WgpuBackend
+from vyre_wgpu.errors import InputError
 from vyre_wgpu.ir.program import Program
 from vyre_wgpu.pipeline.cache_files import list_files
 from vyre_wgpu.pipeline.compile import Compiler
@@ -123,6 +126,30 @@ def test_a_second_backend_lowers_nothing_indirect_variants_included(
         stats = backend.stats()
         counts.append((stats.lowerings, stats.disk_hits, stats.disk_writes))
     assert counts == [(2, 0, 2), (0, 2, 0)]
+
+
+@pytest.mark.parametrize(("mode", "count"), [("rw", 1), ("ro", 1), ("off", 0)])
+def test_without_a_home_programs_are_kept_in_memory_only(
+    mode: str, count: int, no_home: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.replace_current(dataclasses.replace(settings.current(), cache=mode))
+    with WgpuBackend() as backend:
+        for amount in (1, 2, 1):
+            np.testing.assert_array_equal(backend.compile(adder(amount)).fn(X), X + amount)
+        assert (backend.stats().lowerings, backend.stats().disk_writes) == (2, 0)
+        assert backend.explain(adder(3)).found == "nowhere"
+    warnings = [m for m in caplog.messages if "in memory only" in m]
+    assert len(warnings) == count
+    assert all("Fix: set VYRE_WGPU_CACHE_DIR" in m for m in warnings)
+
+
+def test_precompile_takes_a_list(backend: WgpuBackend) -> None:
+    for given in (None, adder(1), 7):
+        with pytest.raises(InputError, match=r"programs is .*, not a list of programs. Fix: "):
+            vw.precompile(given, backend=backend)  # type: ignore[arg-type]  # that is the test
+    with pytest.raises(InputError, match="not a Program"):
+        vw.precompile([None], backend=backend)  # type: ignore[list-item]  # that is the test
+    assert vw.precompile(iter([]), backend=backend) == []
 
 
 def test_shaders_are_dumped_whether_lowered_or_found(backend: WgpuBackend, tmp_path: Path) -> None:

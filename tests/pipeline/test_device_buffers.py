@@ -37,6 +37,21 @@ def add_one() -> vw.Program:
 X = np.arange(10, dtype=np.float32).reshape(2, 5)
 
 
+def test_numpy_is_told_to_download(backend: WgpuBackend) -> None:
+    """NumPy's functions would otherwise speak of sequences."""
+    with backend.upload(X) as buffer:
+        for use in (np.asarray, np.sum, lambda d: np.add(X, d), backend.upload):
+            with pytest.raises(vw.InputError, match=r"\.download\(\)"):
+                use(buffer)
+
+
+def test_a_closed_result_is_told_to_be_used_earlier(backend: WgpuBackend) -> None:
+    (result,) = backend.compile(double()).dispatch([X], out={"y": vw.DEVICE})
+    result.close()
+    with pytest.raises(vw.DeviceLostError, match="use it before it or its backend is closed"):
+        result.download()
+
+
 def test_upload_and_download(backend: WgpuBackend) -> None:
     """Shape, type and values survive; big-endian and strided arrays are converted."""
     for array in (X, X.astype(">f4"), X[:, ::-1], np.float32(3), np.empty((0, 3), np.uint8)):
@@ -58,7 +73,10 @@ def test_upload_and_download(backend: WgpuBackend) -> None:
     ("value", "message"),
     [
         (np.ma.array([1, 2, 3], mask=[0, 1, 0], dtype=np.uint32), "masked array"),
-        ([[1], [1, 2]], "NumPy makes no array"),
+        ([[1], [1, 2]], "is a list, not an array.*np.asarray"),
+        ([1.0, 2.0], "is a list, not an array.*np.asarray"),
+        ((1, 2), "is a tuple, not an array"),
+        (3, "is an int, not an array"),
         (np.array(["a"], np.dtypes.StringDType()), "no place on a device"),
         (None, "no place on a device"),
         (np.zeros(2, np.complex64), "no place on a device"),

@@ -27,6 +27,7 @@ from vyre_wgpu.pipeline.compile import Compiler
 from vyre_wgpu.pipeline.counters import Counters, Counts
 from vyre_wgpu.pipeline.disk_cache import DiskCache
 from vyre_wgpu.pipeline.entry import decode_entry, encode_entry
+from vyre_wgpu.pipeline.generation import Generation
 from vyre_wgpu.pipeline.pipeline import WgpuPipeline
 from vyre_wgpu.wgsl.descriptor import ShaderArtifact
 from vyre_wgpu.wgsl.options import CompileOptions
@@ -72,7 +73,8 @@ def run(
     """Compiles a program and checks its result."""
     program = adder(amount)
     kernel = process.compiler.compile(program, options)
-    pipe = WgpuPipeline(program, options, kernel, backend._submitter, _never, _never)
+    generation = Generation(process.compiler, backend._generations.current.submitter)
+    pipe = WgpuPipeline(program, options, kernel, generation, _never, _never)
     np.testing.assert_array_equal(pipe.fn(X), X + np.uint32(amount))
 
 
@@ -190,8 +192,53 @@ def test_what_is_no_plain_file_is_never_followed(
         assert not path.is_symlink()
     if outside.exists():
         assert outside.read_text() == "kept"
-    assert 1 <= len(warnings(caplog)) <= (4 if stays else 1), "one for each cause and process"
+    found = warnings(caplog)
+    assert len(found) == (2 if stays else 1), "one for each process that met it"
+    assert all("is no plain file" in text for text in found)
     assert list_files(path.parents[1]).temporaries == []
+
+
+def test_a_folder_in_place_of_one_entry_does_not_hide_later_trouble(
+    backend: WgpuBackend,
+    start: Callable[..., Process],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    process = start()
+    entry_path(process, adder(1)).mkdir(parents=True)
+    run(backend, process, 1)
+    run(backend, process, 2)
+    assert process.counts.disk_writes == 1, "the others are written"
+    with monkeypatch.context() as patch:
+        refuse(patch, errno.ENOSPC)
+        run(backend, process, 3)
+    first, second = warnings(caplog)
+    assert "is no plain file" in first
+    assert "memory only" not in first
+    assert "cannot be written" in second
+
+
+def test_a_damaged_entry_that_cannot_be_removed_is_said_to_stay(
+    backend: WgpuBackend,
+    start: Callable[..., Process],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    first = start()
+    run(backend, first)
+    cut(entry_path(first, adder(1)))
+
+    def refused(path: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(errno.EACCES, "refused", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refused)
+        refuse(patch, errno.EACCES)
+        run(backend, start())
+    damaged, unwritable = warnings(caplog)
+    assert "it cannot be removed" in damaged
+    assert "it is removed" not in damaged
+    assert "memory only" in unwritable
 
 
 def test_an_entry_that_may_not_be_read_is_replaced(
@@ -243,6 +290,7 @@ def check_refused(
     assert (process.counts.lowerings, process.counts.disk_hits) == (1, 0)
     (warning,) = warnings(caplog)
     assert why in warning
+    assert "\n" not in warning, "a shader compiler's message too is put into one line"
 
 
 def test_an_entry_with_another_programs_bytes_is_refused(
@@ -297,12 +345,41 @@ def test_an_entry_compiled_with_other_options_than_its_key_says_is_refused(
 
 
 @pytest.mark.parametrize(
+    "change",
+    [{"length_words": ()}, {"workgroup_size": (32, 1, 1)}, {"block_words": 1 << 20},
+     {"workgroup_size": (1 << 20, 1, 1)}, {"whole_workgroups": True}],
+    ids=str,
+)  # fmt: skip
+def test_an_entry_with_another_launch_contract_is_refused(
+    change: dict[str, Any],
+    backend: WgpuBackend,
+    start: Callable[..., Process],
+    two: Process,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    artifact = two.compiler.compile(adder(1), OPTIONS).artifact
+    descriptor = dataclasses.replace(artifact.descriptor, **change)
+    crafted(two, 1, 1, artifact=ShaderArtifact(artifact.wgsl, descriptor))
+    check_refused(backend, start(), caplog, "does not fit its program")
+
+
+def test_an_entry_that_would_crash_the_shader_compiler_is_refused(
+    backend: WgpuBackend,
+    start: Callable[..., Process],
+    two: Process,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    artifact = two.compiler.compile(adder(1), OPTIONS).artifact
+    nested = f"const deep = {'(' * 30_000}1{')' * 30_000};\n"
+    crafted(two, 1, 1, artifact=ShaderArtifact(nested + artifact.wgsl, artifact.descriptor))
+    check_refused(backend, start(), caplog, "brackets")
+
+
+@pytest.mark.parametrize(
     ("text", "change"),
     [
         ("no shader", {}),
         ("", {"features": ("a feature of tomorrow",)}),
-        ("", {"workgroup_size": (1 << 20, 1, 1)}),
-        ("", {"block_words": 1 << 20}),
     ],
 )
 def test_what_the_device_refuses_is_compiled_again(
@@ -405,6 +482,25 @@ def test_a_file_where_the_folder_should_be(
     path.write_text("kept")
     check_memory_only(backend, start(), caplog)
     assert path.read_text() == "kept"
+
+
+def test_explain_survives_a_folder_that_cannot_be_read(
+    backend: WgpuBackend,
+    start: Callable[..., Process],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    process = start()
+    run(backend, process)
+
+    def refused(path: Path) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(cache_files.os, "scandir", refused)
+    for _ in range(2):
+        assert process.compiler.explain(adder(2), OPTIONS).found == "nowhere"
+    (warning,) = warnings(caplog)
+    assert "the cache folder cannot be read" in warning
 
 
 def test_the_folder_is_removed_while_in_use(

@@ -21,8 +21,15 @@ from vyre_wgpu.pipeline.descriptor_codec import (
     decode_descriptor,
     encode_descriptor,
 )
-from vyre_wgpu.pipeline.entry import HEADER_BYTES, EntryError, decode_entry, encode_entry
-from vyre_wgpu.wgsl.descriptor import Binding, KernelDescriptor
+from vyre_wgpu.pipeline.entry import (
+    HEADER_BYTES,
+    MAX_NESTING,
+    Entry,
+    EntryError,
+    decode_entry,
+    encode_entry,
+)
+from vyre_wgpu.wgsl.descriptor import Binding, KernelDescriptor, ShaderArtifact
 from vyre_wgpu.wgsl.lower import lower
 from vyre_wgpu.wgsl.options import CompileOptions
 from vyre_wgpu.wgsl.target import Target
@@ -117,6 +124,23 @@ def test_hostile_content_with_a_matching_checksum_is_refused_or_decodes() -> Non
     assert outcomes == {"read", "refused"}
 
 
+@pytest.mark.parametrize("brackets", ["()", "[]", "{}"])
+def test_a_shader_that_would_crash_its_compiler_is_refused(brackets: str) -> None:
+    """Compilers of WGSL recurse into brackets; nothing that is lowered comes near the limit."""
+    opened, closed = brackets
+
+    def entry_of(wgsl: str) -> Entry:
+        artifact = ShaderArtifact(wgsl, lowered(PROGRAM).descriptor)
+        return decode_entry(encode_entry(KEY.encoded, PROGRAM.erased_bytes, artifact))
+
+    deepest = opened * MAX_NESTING + closed * MAX_NESTING
+    assert entry_of(deepest * 3).artifact().wgsl == deepest * 3
+    with pytest.raises(EntryError, match="brackets"):
+        entry_of("()" * 5 + opened + deepest + closed).artifact()
+    with pytest.raises(EntryError, match="brackets"):
+        entry_of(opened * 50_000).artifact()
+
+
 # Descriptors
 
 DESCRIPTOR = KernelDescriptor(
@@ -200,11 +224,19 @@ FITTING = lowered(two_buffers()).descriptor
         ({"block_binding": 1}, "block binding"),
         ({"length_words": ((2, 6),)}, "buffer lengths"),
         ({"length_words": ((9, 6),)}, "buffer lengths"),
-        ({"length_words": ((0, 6), (1, 6))}, "dispatch block"),
-        ({"length_words": ((0, 0), (1, 6))}, "dispatch block"),
+        ({"length_words": ((0, 6), (1, 6))}, "buffer lengths"),
+        ({"length_words": ((0, 0), (1, 6))}, "buffer lengths"),
         ({"param_words": ()}, "params"),
         ({"param_words": ((1, 8),)}, "params"),
-        ({"param_words": ((0, FITTING.block_words - 1),)}, "dispatch block"),
+        ({"param_words": ((0, FITTING.block_words - 1),)}, "params"),
+        ({"length_words": ()}, "buffer lengths"),
+        ({"length_words": ((0, 6),)}, "buffer lengths"),
+        ({"length_words": ((0, 7), (1, 6))}, "buffer lengths"),
+        ({"block_words": FITTING.block_words + 1}, "dispatch block"),
+        ({"bindings": (Binding(0, True), Binding(1, True))}, "writable bindings"),
+        ({"workgroup_size": (32, 1, 1)}, "workgroup size"),
+        ({"whole_workgroups": True}, "whole workgroups"),
+        ({"elements_per_lane": 2}, "elements per lane"),
         ({"block_words": 8}, "dispatch block"),
         ({"axes": 2}, "axes"),
         ({"workgroup_size": (0, 1, 1)}, "workgroup size"),
@@ -214,7 +246,7 @@ FITTING = lowered(two_buffers()).descriptor
 )
 def test_a_descriptor_of_another_program_does_not_fit(change: dict[str, Any], what: str) -> None:
     check_fit(FITTING, two_buffers(), OPTIONS, indirect=False)
-    with pytest.raises(ValueError, match=f"descriptor's {what}"):
+    with pytest.raises(ValueError, match=f"the program's {what}$"):
         check_fit(dataclasses.replace(FITTING, **change), two_buffers(), OPTIONS, indirect=False)
 
 

@@ -8,6 +8,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ import vyre_wgpu as vw
 from tests.pipeline.cached import MIB, OPTIONS, adder, device, lowered
 from vyre_wgpu.cli.catalog import shipped
 from vyre_wgpu.pipeline import keys, lowering_version as versions
+from vyre_wgpu.pipeline.compile import target_of
 from vyre_wgpu.pipeline.disk_cache import DiskCache
 from vyre_wgpu.pipeline.keys import Key, Keys, decode_parts, options_of
 from vyre_wgpu.runtime.quirks import Quirks
@@ -61,7 +63,19 @@ def with_options(options: CompileOptions, *, indirect: bool = False) -> Key:
     return Keys(device(), Target()).of(PROGRAM, options, indirect=indirect)
 
 
-OWN_PARTS = ("features", "loop_iterations")
+LIMITED = {
+    "has_immediates": True,
+    "limits": SimpleNamespace(
+        max_immediate_size=128,
+        max_storage_buffers=8,
+        max_workgroup_storage=16384,
+        max_workgroup_size=(256, 256, 64),
+        max_workgroup_invocations=256,
+        max_uniform_size=16384,
+    ),
+}
+QUIRKS = ("loop_iterations", "reorders_floats")
+OWN_PARTS = ("features", *QUIRKS)
 LIMITS = [f.name for f in dataclasses.fields(Target) if f.name not in OWN_PARTS]
 CHANGES: list[tuple[str, Callable[[], Key]]] = [
     ("program", lambda: Keys(device(), Target()).of(adder(2), OPTIONS, indirect=False)),
@@ -74,10 +88,7 @@ CHANGES: list[tuple[str, Callable[[], Key]]] = [
     ("api", lambda: with_device(api="Metal")),
     ("features", lambda: with_device(features=frozenset({"a", "b"}))),
     *(("limits", lambda f=f: with_target(changed(Target(), f))) for f in LIMITS),
-    *(
-        ("quirks", lambda f=f: with_device(quirks=changed(Quirks(), f.name)))
-        for f in dataclasses.fields(Quirks)
-    ),
+    *(("quirks", lambda f=f: with_target(changed(Target(), f))) for f in QUIRKS),
     *(
         ("options", lambda f=f: with_options(changed(OPTIONS, f.name)))
         for f in dataclasses.fields(CompileOptions)
@@ -170,6 +181,17 @@ def test_options_of_another_version_are_refused(value: str) -> None:
 
 
 # What is not a part
+
+
+def test_what_lowering_does_not_read_of_a_profile_is_no_part() -> None:
+    """Two probes that differ in it find the same entry; what it does read reaches the key."""
+    read = {"loop_iterations", "floats_are_reordered"}
+    for field in dataclasses.fields(Quirks):
+        probed = device(quirks=changed(Quirks(), field.name), **LIMITED)
+        key = Keys(probed, target_of(probed)).of(PROGRAM, OPTIONS, indirect=False)
+        usual = device(**LIMITED)
+        base = Keys(usual, target_of(usual)).of(PROGRAM, OPTIONS, indirect=False)
+        assert (key != base) == (field.name in read), field.name
 
 
 def test_names_comments_and_places_share_key_and_shader() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -106,6 +108,37 @@ def test_trip_counts_that_differ_between_lanes_of_a_vector(backend: Any) -> None
     pipe = backend.compile(program_of(single))
     x = (np.arange(64, dtype=np.uint32) % 8) * 9_000
     np.testing.assert_array_equal(pipe.fn(x), x)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "trips", [(20, 20, 162), (40, 40, 39), (255, 256), (3, 21_844), (65_534,), (65_535,)], ids=str
+)
+def test_literal_loops_just_below_the_limit_are_right_or_trap(
+    trips: tuple[int, ...], backend: Any
+) -> None:
+    """Loops in loops are left many times, and a driver counts those rounds too."""
+    b = vw.ProgramBuilder("deep", workgroup_size=64)
+    x = b.read_write("x", vw.u32)
+    t = b.var("t", vw.u32, x[b.global_id()])
+    with ExitStack() as loops:
+        for count in trips:
+            loops.enter_context(b.for_range(0, count))
+        t.set(t * 3 + 1)
+    x[b.global_id()] = t
+    given = np.arange(64, dtype=np.uint32)
+    expected = given.copy()
+    for _ in range(math.prod(trips)):
+        expected = expected * np.uint32(3) + np.uint32(1)
+    pipe = backend.compile(b.build())
+    error = None
+    try:
+        np.testing.assert_array_equal(pipe.fn(given), expected)
+    except vw.TrapError as trap:
+        error = trap
+    if error is not None:
+        assert error.tag == "loop-limit"
+        assert math.prod(trips) >= backend.device.quirks.loop_iterations * 0.9
 
 
 @pytest.mark.gpu
@@ -225,14 +258,14 @@ def test_short_loops_are_not_guarded() -> None:
         with b.for_range(0, 100), b.for_range(10, 0, -1, dtype=vw.i32):
             n += x
 
-    assert most_iterations(program_of(short), 64) == 100 + 1000
+    assert most_iterations(program_of(short), 64) == 101 + 100 * 11
     assert "done" not in lower(program_of(short), target=LIMITED).wgsl
 
     def long(b: vw.ProgramBuilder, x: Any, n: Any) -> None:
         with b.for_range(0, 300), b.for_range(0, 300):
             n += x
 
-    assert most_iterations(program_of(long), 64) == 300 + 90_000
+    assert most_iterations(program_of(long), 64) == 301 + 300 * 301
     assert len(re.findall(r"var done", lower(program_of(long), target=LIMITED).wgsl)) == 2
     assert most_iterations(program_of(single), 64) == UNBOUNDED
     assert "done" not in lower(program_of(single)).wgsl

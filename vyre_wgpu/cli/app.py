@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import VyreError
 from . import cache, completion, demo, doctor, info, run, shipped, wgsl
-from .output import PROGRAM, complain
+from .output import PROGRAM, complain, printable
 
 __all__ = ["main", "make_root_parser"]
 
@@ -76,7 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     parser = make_root_parser()
     try:
-        args = parser.parse_args(argv)
+        args, unknown = parser.parse_known_args(argv)
+        if unknown:  # said with the usage of the command that was meant, not with the root's
+            args.parser.error(f"unrecognized arguments: {' '.join(map(printable, unknown))}")
     except SystemExit as leaving:  # --help, or wrong usage that argparse has already explained
         return leaving.code if isinstance(leaving.code, int) else 2
     if args.version:
@@ -99,7 +101,7 @@ def make_root_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version and leave")
-    parser.set_defaults(run=None)
+    parser.set_defaults(run=None, parser=parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in COMMANDS:
         command.register(commands)

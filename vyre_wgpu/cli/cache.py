@@ -12,17 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from .. import settings
-from ..errors import InputError
-from ..pipeline.cache_files import FOLDER, age_of, list_files, remove
+from ..pipeline.cache_files import (
+    FOLDER,
+    TEMPORARY_SECONDS,
+    Listing,
+    age_of,
+    list_files,
+    remove,
+)
 from ..pipeline.disk_cache import DiskCache
 from ..pipeline.entry import Entry, EntryError
+from ..pipeline.entry_check import check_entry
 from ..pipeline.keys import Parts, options_of
 from ..pipeline.lowering_version import lowering_version
+from ..runtime.cache_folder import is_plain_folder
 from ..runtime.quirks import PROFILES, remove_profiles
 from . import cache_device
 from .arguments import Commands, add_json, make_parser
+from .cache_disk import opened_disk, reading
 from .human import age_text, bytes_text
-from .output import note, printable, show
+from .output import complain, note, printable, show
 
 __all__ = ["register"]
 
@@ -82,7 +91,7 @@ def _add(commands: Commands, name: str, run: Any, summary: str) -> argparse.Argu
     parser = commands.add_parser(
         name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -98,54 +107,68 @@ def _days(text: str) -> float:
 
 def _bytes(text: str) -> int:
     try:
-        return settings.byte_count(text)
+        return 0 if text.strip() == "0" else settings.byte_count(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes") from None
 
 
-def _disk(*, changes: bool) -> DiskCache:
-    """The disk cache of the settings, whatever their mode is; one that is changed may not be ro."""
-    chosen = settings.current()
-    if changes and chosen.cache == "ro":
-        raise InputError(
-            "VYRE_WGPU_CACHE is 'ro', so nothing in the cache folder is changed",
-            fix="unset it, or set it to rw",
-        )
-    return DiskCache(chosen.cache_folder, max_bytes=chosen.cache_max_bytes, read_only=not changes)
-
-
 def _info(args: argparse.Namespace) -> int:
-    chosen, disk, now = settings.current(), _disk(changes=False), time.time()
-    listing = list_files(disk.root)
-    ages = [age_of(file.used, now) for file in listing.entries]
-    report = {
-        "folder": str(disk.root / FOLDER),
+    chosen, now = settings.current(), time.time()
+    root = chosen.cache_folder
+    listing = Listing([], [])
+    if root is not None:
+        with reading(root):
+            listing = list_files(root)
+    ages = [now - file.used for file in listing.entries]
+    left = [f for f in listing.temporaries if age_of(f.used, now) > TEMPORARY_SECONDS]
+    report: dict[str, Any] = {
+        "folder": None if root is None else str(root / FOLDER),
         "mode": chosen.cache,
         "max_bytes": chosen.cache_max_bytes,
         "entries": len(listing.entries),
         "bytes": listing.size,
         "temporaries": len(listing.temporaries),
+        "left_over": len(left),
         "used_last_s": min(ages, default=None),
         "used_first_s": max(ages, default=None),
-        "others_may_write": _others_may_write(disk.root),
+        "others_may_write": root is not None and _others_may_write(root),
+        "problem": _problem(root),
     }
     if args.json:
         print(json.dumps(report, indent=2))
         return 0
     rows = [
-        ("folder", printable(report["folder"])),  # type: ignore[arg-type]
+        ("folder", printable(report["folder"] or "none")),
         ("mode", chosen.cache),
         ("entries", f"{len(listing.entries):,}"),
         ("size", f"{bytes_text(listing.size)} of {bytes_text(chosen.cache_max_bytes)}"),
     ]
     if ages:
         rows.append(("last used", f"{age_text(min(ages))}; the oldest {age_text(max(ages))}"))
-    if listing.temporaries:
-        rows.append(("being written", f"{len(listing.temporaries):,}"))
+    for label, count in (
+        ("being written", len(listing.temporaries) - len(left)),
+        ("left over", len(left)),
+    ):
+        if count:
+            rows.append((label, f"{count:,}"))
     show(rows)
+    if report["problem"]:
+        note(printable(report["problem"]))
     if report["others_may_write"]:
         note("other users may write there: whoever does decides what runs on this user's GPU")
     return 0
+
+
+def _problem(root: Path | None) -> str | None:
+    """Why nothing is kept, where that can be seen from what stands in the folder's place."""
+    if root is None:
+        return str(settings.no_cache_folder())
+    if root.exists() and not root.is_dir():
+        return f"{root} is no folder, so nothing is kept. Fix: remove it"
+    folder = root / FOLDER
+    if os.path.lexists(folder) and not is_plain_folder(folder):
+        return f"{folder} is no folder, or a link to one, so it is not used. Fix: remove it"
+    return None
 
 
 def _others_may_write(root: Path) -> bool:
@@ -153,24 +176,28 @@ def _others_may_write(root: Path) -> bool:
         return False
     for folder in (root, root / FOLDER):
         try:
-            if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                return True
+            facts = folder.stat()
         except OSError:
             continue
+        # The superuser may write everywhere anyway; any other owner is somebody else.
+        is_foreign = facts.st_uid not in (0, os.geteuid())
+        if is_foreign or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return True
     return False
 
 
 def _list(args: argparse.Namespace) -> int:
-    now = time.time()
-    rows = [
-        {
-            "key": file.name.removesuffix(".entry"),
-            "bytes": file.size,
-            "used_s": age_of(file.used, now),
-            **_content(entry),
-        }
-        for file, entry in _disk(changes=False).entries()
-    ]
+    disk, now = opened_disk(changes=False), time.time()
+    with reading(disk.root):
+        rows = [
+            {
+                "key": file.name.removesuffix(".entry"),
+                "bytes": file.size,
+                "used_s": now - file.used,
+                **_content(entry),
+            }
+            for file, entry in disk.entries()
+        ]
     if args.json:
         print(json.dumps({"entries": rows}, indent=2))
         return 0
@@ -224,43 +251,84 @@ def _unusual(row: dict[str, Any]) -> list[str]:
 
 
 def _prune(args: argparse.Namespace) -> int:
-    disk, now = _disk(changes=True), time.time()
-    doomed = []
-    for file, entry in disk.entries():
-        content = _content(entry)
-        is_other = content["parts"].get("lowering") != lowering_version()
-        is_old = args.older_than is not None and age_of(file.used, now) >= args.older_than * 86400
-        if content["problem"] or is_old or (args.other_versions and is_other):
-            doomed.append(file)
-    count = remove(disk.root, (file.name for file in doomed))
-    size = sum(file.size for file in doomed)
-    limit = min(args.max_bytes or disk.max_bytes, disk.max_bytes)
-    gone = disk.trim(limit)
-    return _report_removed(args, disk, count + len(gone), size + sum(file.size for file in gone))
+    disk, now = opened_disk(changes=True), time.time()
+    oldest = None if args.older_than is None else args.older_than * 86400
+    doomed, found = [], set()
+    with reading(disk.root):
+        for file, entry in disk.entries():
+            found.add(file.name)
+            is_old = oldest is not None and now - file.used >= oldest
+            if is_old or _is_bad(file.name, entry) or (args.other_versions and _is_other(entry)):
+                doomed.append(file)
+        gone = remove(disk.root, (file.name for file in doomed))
+        limit = disk.max_bytes if args.max_bytes is None else min(args.max_bytes, disk.max_bytes)
+        removed = [*(f for f in doomed if f.name in gone), *disk.trim(limit)]
+        left = list_files(disk.root)
+    # What other processes write meanwhile is no failure of ours.
+    kept = found & {file.name for file in left.entries}
+    is_stuck = (
+        not kept.isdisjoint(file.name for file in doomed)
+        or (bool(kept) and left.size > limit)
+        or any(age_of(file.used, now) > TEMPORARY_SECONDS for file in left.temporaries)
+    )
+    return _report_removed(
+        args, disk, left, len(removed), sum(f.size for f in removed), is_done=not is_stuck
+    )
+
+
+def _is_bad(name: str, entry: Entry | EntryError) -> bool:
+    try:
+        check_entry(name, entry)
+    except EntryError:
+        return True
+    return False
+
+
+def _is_other(entry: Entry | EntryError) -> bool:
+    return bool(_content(entry)["parts"].get("lowering") != lowering_version())
 
 
 def _clear(args: argparse.Namespace) -> int:
-    disk = _disk(changes=True)
-    listing = list_files(disk.root)
-    files = [*listing.entries, *listing.temporaries]
-    count = remove(disk.root, (file.name for file in files))
-    if args.profiles:
-        count += remove_profiles(disk.root / PROFILES)
-    return _report_removed(args, disk, count, sum(file.size for file in files))
+    disk = opened_disk(changes=True)
+    with reading(disk.root):
+        listing = list_files(disk.root)
+        files = [*listing.entries, *listing.temporaries]
+        gone = remove(disk.root, (file.name for file in files))
+        count, size = len(gone), sum(file.size for file in files if file.name in gone)
+        kept = len(files) - count
+        if args.profiles:
+            profiles = remove_profiles(disk.root / PROFILES)
+            count, size, kept = count + profiles.files, size + profiles.size, kept + profiles.kept
+        left = list_files(disk.root)
+    return _report_removed(args, disk, left, count, size, is_done=not kept)
 
 
-def _report_removed(args: argparse.Namespace, disk: DiskCache, count: int, size: int) -> int:
-    left = list_files(disk.root)
+def _report_removed(
+    args: argparse.Namespace,
+    disk: DiskCache,
+    left: Listing,
+    count: int,
+    size: int,
+    *,
+    is_done: bool,
+) -> int:
+    folder = str(disk.root / FOLDER)
     if args.json:
         report = {
-            "folder": str(disk.root / FOLDER),
+            "folder": folder,
             "removed": count,
             "removed_bytes": size,
             "entries": len(left.entries),
             "bytes": left.size,
+            "complete": is_done,
         }
         print(json.dumps(report, indent=2))
     else:
         note(f"removed {count:,} file(s), {bytes_text(size)}")
         note(f"left {len(left.entries):,} entries, {bytes_text(left.size)}")
-    return 0
+    if not is_done:
+        complain(
+            f"error: not all of {printable(folder)} that should leave could be removed. Fix: make "
+            "the folder writable for this user, or remove it by hand"
+        )
+    return 0 if is_done else 1

@@ -11,8 +11,10 @@ from typing import Any
 from .. import settings
 from ..backends import Backend
 from ..errors import InputError, VyreError
+from ..ir.program import Program
 from ..wgsl.options import CompileOptions
 from .arguments import Commands, add_adapter, add_json, complete_files, positive
+from .cache_disk import opened_disk, reading
 from .catalog import load_program
 from .device import opened_backend
 from .output import complain, note, printable, verdict
@@ -27,23 +29,24 @@ def register(commands: Commands) -> None:
         help="compile every entry anew and compare",
         description="Reads every entry in full. Those that were compiled by this version for this "
         "device are compiled anew and compared. The exit status is 1 if one is not as it should "
-        "be; 'prune' removes what is damaged, 'clear' everything.",
+        "be. 'prune' removes what is damaged or does not fit its key; what only compiling finds, "
+        "a shader of other content, leaves with 'clear'.",
     )
-    verify.set_defaults(run=_verify)
+    verify.set_defaults(run=_verify, parser=verify)
     explain = commands.add_parser(
         "explain",
         help="whether a program would be found, and if not, why",
         description="Says whether a program would be found in the cache. If not, it says which "
-        "parts of its key differ from those of the nearest entry.",
+        "parts of its key differ from those of the nearest entry. The exit status is 0 either way.",
     )
-    explain.set_defaults(run=_explain)
+    explain.set_defaults(run=_explain, parser=explain)
     warm = commands.add_parser(
         "warm",
         help="compile programs before they are needed",
         description="Compiles programs into the cache. Those that are there already are left. The "
         "exit status is 1 if one cannot be compiled.",
     )
-    warm.set_defaults(run=_warm)
+    warm.set_defaults(run=_warm, parser=warm)
     complete_files(
         explain.add_argument("program", metavar="FILE|NAME", help="a program file or a name")
     )
@@ -76,14 +79,13 @@ def _options(args: argparse.Namespace) -> CompileOptions:
 
 def _verify(args: argparse.Namespace) -> int:
     from ..backends.wgpu import WgpuBackend
-    from ..pipeline.disk_cache import DiskCache
     from ..pipeline.verify import verify_entries
 
-    chosen = settings.current()
-    disk = DiskCache(chosen.cache_folder, max_bytes=chosen.cache_max_bytes, read_only=True)
+    disk = opened_disk(changes=False)
     with opened_backend(args.adapter, own_process=args.own_process) as backend:
         assert isinstance(backend, WgpuBackend)
-        verdicts = list(verify_entries(disk, backend.compiler))
+        with reading(disk.root):
+            verdicts = list(verify_entries(disk, backend.compiler))
     bad = [v for v in verdicts if v.problem]
     compared = sum(v.compared for v in verdicts)
     if args.json:
@@ -99,18 +101,24 @@ def _verify(args: argparse.Namespace) -> int:
         for v in bad:
             verdict(False, f"{v.name.removesuffix('.entry')[:12]}: {printable(v.problem)}")
         verdict(not bad, "all are good" if not bad else f"{len(bad):,} are not")
+    if bad:
+        complain(
+            f"error: {len(bad):,} of {len(verdicts):,} entries are not as they should be. Fix: "
+            "'vyre-wgpu cache prune' removes what is damaged; 'vyre-wgpu cache clear' everything"
+        )
     return 1 if bad else 0
 
 
 def _explain(args: argparse.Namespace) -> int:
     from ..backends.wgpu import WgpuBackend
 
-    program = load_program(args.program)
+    program, mode = load_program(args.program), settings.current().cache
     with opened_backend(args.adapter, own_process=args.own_process) as backend:
         assert isinstance(backend, WgpuBackend)
         found = backend.explain(program, _options(args))
     if args.json:
         report = {
+            "mode": mode,
             "found": found.found,
             "key": found.key,
             "parts": dict(found.parts),
@@ -121,6 +129,8 @@ def _explain(args: argparse.Namespace) -> int:
         }
         print(json.dumps(report, indent=2))
     else:
+        if mode == "off":
+            note("VYRE_WGPU_CACHE is off: the cache folder is not looked at")
         for line in str(found).splitlines():
             note(printable(line))
     return 0
@@ -132,7 +142,9 @@ def _warm(args: argparse.Namespace) -> int:
             f"VYRE_WGPU_CACHE is {settings.current().cache!r}, so nothing would be kept",
             fix="unset it, or set it to rw",
         )
-    programs = [load_program(text) for text in args.programs]
+    if settings.current().cache_folder is None:
+        raise settings.no_cache_folder()
+    programs = [_loaded(text) for text in args.programs]
     options = _options(args)
     with opened_backend(args.adapter, own_process=args.own_process) as backend:
         before = backend.stats()
@@ -141,7 +153,11 @@ def _warm(args: argparse.Namespace) -> int:
         after = backend.stats()
     report: dict[str, Any] = {
         "programs": [
-            {"program": text, "fingerprint": program.fingerprint, "problem": problem}
+            {
+                "program": text,
+                "fingerprint": program.fingerprint if isinstance(program, Program) else None,
+                "problem": problem,
+            }
             for text, program, problem in zip(args.programs, programs, problems, strict=True)
         ],
         "lowered": after.lowerings - before.lowerings,
@@ -159,12 +175,22 @@ def _warm(args: argparse.Namespace) -> int:
             f"found, {report['written']:,} stored"
         )
         for row in failed:
-            complain(f"error: {printable(row['program'])}: {row['problem']}")
+            complain(f"error: {printable(row['program'])}: {' '.join(row['problem'].split())}")
     return 0 if not failed and is_kept else 1
 
 
-def _problem(backend: Backend, program: Any, options: CompileOptions) -> str | None:
+def _loaded(text: str) -> Program | VyreError:
+    """A program, or why there is none: the others are compiled all the same."""
     try:
+        return load_program(text)
+    except VyreError as error:
+        return error
+
+
+def _problem(backend: Backend, program: Program | VyreError, options: CompileOptions) -> str | None:
+    try:
+        if isinstance(program, VyreError):
+            raise program
         backend.compile(program, options)
     except VyreError as error:
         return str(error)

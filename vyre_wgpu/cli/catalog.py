@@ -16,6 +16,11 @@ __all__ = ["load_program", "shipped", "summary_of"]
 
 Maker = Callable[[], Program]
 
+_SCRIPT_FIX = (
+    "run the script with python; for a file that this command takes, let it write "
+    'Path("NAME.vyre").write_bytes(program.to_bytes())'
+)
+
 
 def shipped() -> dict[str, Maker]:
     """The functions of `vyre_wgpu.programs` that make a program without being told anything."""
@@ -67,6 +72,5 @@ def load_program(text: str) -> Program:
     try:
         return Program.from_bytes(data)
     except ProgramDecodeError as error:
-        raise ProgramDecodeError(f"{where} holds no program: {error.message}", fix=error.fix) from (
-            None
-        )
+        fix = _SCRIPT_FIX if path.suffix == ".py" else error.fix
+        raise ProgramDecodeError(f"{where} holds no program: {error.message}", fix=fix) from None

@@ -162,6 +162,8 @@ def _cache_folder() -> str:
     folder = chosen.cache_folder
     if chosen.cache == "off":
         return "not used: VYRE_WGPU_CACHE is off"
+    if folder is None:
+        raise settings.no_cache_folder()
     if chosen.cache == "ro":
         return f"{folder}, only read: VYRE_WGPU_CACHE is ro"
     try:

@@ -17,7 +17,12 @@ def bytes_text(count: int) -> str:
 
 
 def age_text(seconds: float) -> str:
-    """How long ago something was, in its largest unit, such as ``3 hours ago``."""
+    """How long ago something was, in its largest unit, such as ``3 hours ago``.
+
+    A time in the future, which a clock that went back leaves, is named as such.
+    """
+    if seconds <= -60:
+        return "in the future"
     for unit, name in _AGES:
         if seconds >= unit:
             count = int(seconds // unit)

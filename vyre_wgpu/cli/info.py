@@ -172,14 +172,14 @@ def _cache() -> dict[str, Any]:
     chosen = settings.current()
     folder = chosen.cache_folder
     sizes = []
-    for where, _, names in os.walk(folder):
+    for where, _, names in os.walk(folder) if folder else ():
         for name in names:
             try:
                 sizes.append(os.lstat(os.path.join(where, name)).st_size)
             except OSError:
                 continue  # gone since
     return {
-        "folder": str(folder),
+        "folder": str(folder) if folder else None,
         "mode": chosen.cache,
         "files": len(sizes),
         "bytes": sum(sizes),
@@ -221,7 +221,10 @@ def _show(report: dict[str, Any]) -> None:
     cache = report["cache"]
     show(
         [
-            ("folder", printable(cache["folder"])),
+            (
+                "folder",
+                printable(cache["folder"] or "none: the system knows no home folder of this user"),
+            ),
             ("mode", cache["mode"]),
             ("content", f"{cache['files']:,} file(s), {cache['bytes']:,} bytes"),
         ]
@@ -232,7 +235,10 @@ def _show(report: dict[str, Any]) -> None:
 
 
 def _setting(one: dict[str, Any]) -> str:
-    value = "not set" if one["value"] is None else printable(str(one["value"]))
+    value = one["value"]
+    if isinstance(value, bool):
+        value = int(value)  # as the variable is written
+    value = "not set" if value is None else printable(str(value))
     return value if one["from"] == "default" else f"{value} (environment)"
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..runtime.cache_folder import is_plain_folder, make_subfolder
+from ..runtime.cache_folder import NotPlainError, is_plain_folder, make_subfolder, read_file
 
 __all__ = [
     "FOLDER",
@@ -41,19 +41,12 @@ TEMPORARY_SECONDS = 600.0
 _ENTRY = re.compile(r"[0-9a-f]{32}\.entry")
 _TEMPORARY = re.compile(r"[0-9a-f]{32}\.tmp")
 
-_READ = os.O_RDONLY | sum(
-    getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
-)  # O_NONBLOCK: opening a pipe must not wait
 _CREATE = (
     os.O_WRONLY
     | os.O_CREAT
     | os.O_EXCL
     | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 )
-
-
-class NotPlainError(OSError):
-    """What stands in the place of an entry is no plain file: a folder, a link, a pipe."""
 
 
 class StoredFile(NamedTuple):
@@ -98,36 +91,6 @@ def age_of(used: float, now: float) -> float:
     That is: where the clock went back, a file is neither fresh for ever nor at once the oldest.
     """
     return abs(now - used)
-
-
-def read_file(path: Path, limit: int, touch: Callable[[float], bool] = lambda _: False) -> bytes:
-    """The content of a plain file.
-
-    Args:
-        path: which.
-        limit: most bytes that it may have.
-        touch: given when it was last used, says whether to note that it is used now.
-
-    Raises:
-        NotPlainError: it is a folder, a link or a device, or too large.
-        OSError: it is missing or cannot be read.
-    """
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise NotPlainError(f"{path} is no plain file")
-    if not is_plain_folder(path.parent):
-        raise NotPlainError(f"{path.parent} is a link")
-    descriptor = os.open(path, _READ)
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise NotPlainError(f"{path} is no plain file")
-        if found.st_size > limit:
-            raise NotPlainError(f"{path} has {found.st_size} bytes, more than {limit}")
-        data = file.read(limit + 1)
-        if touch(found.st_mtime):
-            with suppress(OSError):
-                os.utime(descriptor if os.utime in os.supports_fd else path)
-        return data
 
 
 def write_file(root: Path, name: str, data: bytes) -> None:
@@ -189,23 +152,27 @@ def list_files(root: Path) -> Listing:
     return listing
 
 
-def remove(root: Path, names: Iterable[str]) -> int:
-    """Removes files of ours, and gives how many of them were there.
+def remove(root: Path, names: Iterable[str]) -> set[str]:
+    """Removes files of ours, and gives the names of those that are gone now.
 
-    A file that another process removed first, or that the system does not let go, is no error.
+    A file that another process removed first is gone; one that the system does not let go is not.
     """
-    folder, count = root / FOLDER, 0
+    folder, gone = root / FOLDER, set[str]()
     if not is_plain_folder(folder):
-        return 0
+        return gone
     for name in names:
         path = folder / name
-        with suppress(OSError):
+        try:
             if (_ENTRY.fullmatch(name) or _TEMPORARY.fullmatch(name)) and stat.S_ISREG(
                 os.lstat(path).st_mode
             ):
                 path.unlink()
-                count += 1
-    return count
+                gone.add(name)
+        except FileNotFoundError:
+            gone.add(name)
+        except OSError:
+            continue
+    return gone
 
 
 def evict(root: Path, listing: Listing, most: int, low: int, now: float) -> list[StoredFile]:
@@ -233,5 +200,5 @@ def evict(root: Path, listing: Listing, most: int, low: int, now: float) -> list
                 break
             gone.append(file)
             total -= file.size
-    remove(root, (file.name for file in gone))
-    return gone
+    removed = remove(root, (file.name for file in gone))
+    return [file for file in gone if file.name in removed]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import fields
 
 import numpy as np
 
@@ -28,9 +29,10 @@ def check_config(config: object) -> None:
         InputError: so it is.
     """
     if not isinstance(config, DispatchConfig):
+        names = ", ".join(f"{field.name}=..." for field in fields(DispatchConfig))
         raise InputError(
             f"config is {describe(config)}, not a DispatchConfig",
-            fix="pass DispatchConfig(extent=..., grid=..., deadline=..., label=...)",
+            fix=f"pass DispatchConfig({names})",
         )
     if not isinstance(config.label, str):
         raise InputError(f"label is {describe(config.label)}, not text", fix="pass a str")

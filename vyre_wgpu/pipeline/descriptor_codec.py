@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from ..ir.ops import Op
 from ..ir.program import Program
 from ..wgsl.descriptor import HEADER_WORDS, Binding, KernelDescriptor
 from ..wgsl.options import CompileOptions
@@ -51,53 +52,57 @@ def decode_descriptor(data: bytes) -> KernelDescriptor:
 def check_fit(
     descriptor: KernelDescriptor, program: Program, options: CompileOptions, *, indirect: bool
 ) -> None:
-    """Raises for a descriptor that a program cannot have: a launch relies on all of this.
+    """Raises for a descriptor that lowering cannot have made of a program.
+
+    All that follows from program and options is compared. What depends on the device, or on what
+    the passes left of the program (whether it traps), must agree with the shader's own bindings, or
+    the device refuses it.
 
     Raises:
         ValueError: it has other buffers, params, axes or options.
     """
-    storage = [index for index, buffer in enumerate(program.buffers) if buffer.kind.is_storage]
-    numbers = [binding.buffer for binding in descriptor.bindings]
-    bound = len(numbers)
+    storage = [(index, b) for index, b in enumerate(program.buffers) if b.kind.is_storage]
+    word = HEADER_WORDS
+    lengths, params = [], []
+    for index, buffer in storage:
+        if buffer.count is None or buffer.count.constant is None:
+            lengths.append((index, word))
+            word += 1
+    for index, param in enumerate(program.params):
+        params.append((index, word))
+        word += 2 if param.dtype.bits == 64 else 1
+    bound = len(storage)
     traps = descriptor.trap_binding is not None
-    spans = [(word, 1) for _, word in descriptor.length_words]
-    for index, word in descriptor.param_words:
-        wide = index < len(program.params) and program.params[index].dtype.bits == 64
-        spans.append((word, 2 if wide else 1))
-    size, wanted = descriptor.workgroup_size, options.workgroup_size
-    facts: list[tuple[str, bool]] = [
-        ("bindings", numbers == storage),
+    facts: tuple[tuple[str, bool], ...] = (
+        (
+            "bindings",
+            [binding.buffer for binding in descriptor.bindings] == [i for i, _ in storage],
+        ),
         (
             "writable bindings",
-            all(
-                binding.writable or not program.buffers[binding.buffer].kind.is_writable
-                for binding in descriptor.bindings
-                if binding.buffer < len(program.buffers)
-            ),
+            [binding.writable for binding in descriptor.bindings]
+            == [buffer.kind.is_writable for _, buffer in storage],
         ),
         ("trap binding", descriptor.trap_binding in (None, bound)),
         ("block binding", descriptor.block_binding in (None, bound + traps)),
-        ("buffer lengths", {index for index, _ in descriptor.length_words} <= set(storage)),
-        ("params", [i for i, _ in descriptor.param_words] == list(range(len(program.params)))),
-        ("dispatch block", _are_apart(spans, descriptor.block_words)),
+        ("buffer lengths", descriptor.length_words == tuple(lengths)),
+        ("params", descriptor.param_words == tuple(params)),
+        ("dispatch block", descriptor.block_words == word),
         ("axes", descriptor.axes == len(program.extent)),
-        ("workgroup size", min(size) >= 1 and wanted in (None, size)),
-        ("elements per lane", descriptor.elements_per_lane >= 1),
+        (
+            "workgroup size",
+            descriptor.workgroup_size == (options.workgroup_size or program.workgroup_size),
+        ),
+        (
+            "whole workgroups",
+            descriptor.whole_workgroups == (indirect or Op.BARRIER in program.table.op),
+        ),
+        ("elements per lane", descriptor.elements_per_lane == 1),
         ("variant", descriptor.indirect == indirect),
-    ]
-    wrong = [name for name, holds in facts if not holds]
-    if wrong:
-        raise ValueError(f"the descriptor's {wrong[0]} are not the program's")
-
-
-def _are_apart(spans: list[tuple[int, int]], end: int) -> bool:
-    """Whether runs of words lie behind the header, before the end, and share no word."""
-    free = HEADER_WORDS
-    for start, count in sorted(spans):
-        if start < free:
-            return False
-        free = start + count
-    return free <= end
+    )
+    for name, holds in facts:
+        if not holds:
+            raise ValueError(f"the descriptor does not have the program's {name}")
 
 
 def _plain(value: object) -> object:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import settings
 from ..ir.program import Program
 from ..wgsl.descriptor import ShaderArtifact
 from ..wgsl.options import CompileOptions
@@ -45,6 +46,10 @@ LOW_WATER = 0.8
 
 WRITERS = 16
 """A process looks at the folder again after writing this part of the room that was left."""
+
+
+MAX_REASON = 300
+"""Characters of a reason in a warning."""
 
 
 class DiskStatistics(NamedTuple):
@@ -114,7 +119,7 @@ class DiskCache:
             return None
         except NotPlainError as error:
             self._count(refused=1)
-            self._warn("not plain", f"the entry {error}: it is not used, and left alone")
+            self._warn_not_plain(error)
             return None
         except OSError as error:
             self._count(failures=1)
@@ -144,11 +149,17 @@ class DiskCache:
         """
         self._count(refused=1)
         name = entry_name(key.digest)
-        done = "it stays, for the cache is only read" if self.read_only else "it is removed"
+        if self.read_only:
+            done = "it stays, for the cache is only read"
+        elif name in remove(self.root, [name]):
+            done = "it is removed"
+        else:
+            done = "it cannot be removed"
+        reason = " ".join(reason.split())  # a shader compiler's message has many lines
+        if len(reason) > MAX_REASON:
+            reason = reason[:MAX_REASON] + " ..."
         self._warn("damaged", f"the cache entry {self.root / FOLDER / name} is no good: {reason}; "
                    f"{done}, and the program is compiled again")  # fmt: skip
-        if not self.read_only:
-            remove(self.root, [name])
 
     def store(self, key: Key, program: Program, artifact: ShaderArtifact) -> bool:
         """Stores an artifact under a key; gives whether it did.
@@ -172,6 +183,10 @@ class DiskCache:
             write_file(self.root, entry_name(key.digest), data)
         except OSError as error:
             self._count(failures=1)
+            path = self.root / FOLDER / entry_name(key.digest)
+            if path.is_dir():  # of this one entry only: the folder itself is in order
+                self._warn_not_plain(NotPlainError(f"{path} is no plain file"))
+                return False
             cause = errno.errorcode.get(error.errno or 0, type(error).__name__)
             self._warn(
                 f"write {cause}",
@@ -210,7 +225,7 @@ class DiskCache:
             self._count(evictions=len(gone))
             return gone
         except OSError as error:
-            self._warn(f"list {error.errno}", f"the cache folder cannot be read: {error}")
+            self._warn_unreadable(error)
             return []
         finally:
             self._trimming.release()
@@ -232,6 +247,15 @@ class DiskCache:
             except OSError as error:
                 yield file, EntryError(f"it cannot be read: {error.strerror or error}")
 
+    def readable_entries(self) -> Iterator[Entry]:
+        """The entries that are whole; none, and a warning, where the folder cannot be read."""
+        try:
+            for _, entry in self.entries():
+                if isinstance(entry, Entry):
+                    yield entry
+        except OSError as error:
+            self._warn_unreadable(error)
+
     def statistics(self) -> DiskStatistics:
         """What it did so far."""
         with self._lock:
@@ -245,6 +269,12 @@ class DiskCache:
             for name, amount in amounts.items():
                 self._counts[name] += amount
 
+    def _warn_unreadable(self, error: OSError) -> None:
+        self._warn(f"list {error.errno}", f"the cache folder cannot be read: {error}")
+
+    def _warn_not_plain(self, error: NotPlainError) -> None:
+        self._warn("not plain", f"{error}: it is not used as a cache entry, and not followed")
+
     def _warn(self, cause: str, message: str) -> None:
         with self._lock:
             if cause in self._warned:
@@ -253,8 +283,15 @@ class DiskCache:
         _log.warning("%s (further ones are not reported)", message)
 
 
-def open_disk_cache(root: Path, mode: str, max_bytes: int) -> DiskCache | None:
-    """The disk cache of a mode: None for ``off``; ``ro`` reads, ``rw`` reads and writes."""
+def open_disk_cache(root: Path | None, mode: str, max_bytes: int) -> DiskCache | None:
+    """The disk cache of a mode: None for ``off``; ``ro`` reads, ``rw`` reads and writes.
+
+    Without a folder there is none either, which the logger is told.
+    """
     if mode == "off":
+        return None
+    if root is None:
+        why = settings.no_cache_folder()
+        _log.warning("compiled programs are kept in memory only: %s", why)
         return None
     return DiskCache(root, max_bytes=max_bytes, read_only=mode == "ro")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+import numpy as np
 import xxhash
 
 from ..wgsl.descriptor import ShaderArtifact
@@ -39,6 +40,15 @@ CHECKSUM_BYTES = 16
 
 MAX_ENTRY_BYTES = 1 << 28
 """No larger file is read or written."""
+
+
+MAX_NESTING = 1000
+"""Brackets around brackets in a shader. Compilers of WGSL recurse into them, and from some 20,000
+on the process dies; what is lowered is far below.
+"""
+
+_STEPS = np.zeros(256, np.int8)
+_STEPS[list(b"([{")], _STEPS[list(b")]}")] = 1, -1
 
 
 class EntryError(Exception):
@@ -76,8 +86,10 @@ class Entry:
         """What the program was lowered to.
 
         Raises:
-            EntryError: the descriptor or the text cannot be read.
+            EntryError: the descriptor or the text cannot be read, or a compiler would die of it.
         """
+        if _is_nested_deeply(self.wgsl):
+            raise EntryError(f"its shader has more than {MAX_NESTING:,} brackets in each other")
         try:
             return ShaderArtifact(self.wgsl.decode("utf-8"), decode_descriptor(self.descriptor))
         except ValueError as error:
@@ -126,3 +138,11 @@ def decode_entry(data: bytes) -> Entry:
         sections.append(data[start : start + length])
         start += length
     return Entry(*sections)
+
+
+def _is_nested_deeply(wgsl: bytes) -> bool:
+    # Counting is a hundred times as fast as adding up, and enough for nearly all shaders.
+    if sum(map(wgsl.count, (b"(", b"[", b"{"))) <= MAX_NESTING:
+        return False
+    depths = np.cumsum(_STEPS[np.frombuffer(wgsl, np.uint8)], dtype=np.int64)
+    return int(depths.max()) > MAX_NESTING

@@ -97,9 +97,15 @@ def _library(_: Device, __: Target) -> str:
     return ".".join(map(str, native.lib_version_info))
 
 
+_QUIRKS = ("loop_iterations", "reorders_floats")
+"""What lowering knows of the driver's faults. Of the device's profile no more is in a key: what it
+does not read must not lower a program a second time.
+"""
+
+
 def _limits(_: Device, target: Target) -> str:
     """The limits that lowering reads: all of `Target` but what has parts of its own."""
-    own = ("features", "loop_iterations")
+    own = ("features", *_QUIRKS)
     return _json({f.name: getattr(target, f.name) for f in fields(target) if f.name not in own})
 
 
@@ -113,7 +119,7 @@ _DEVICE_PARTS: tuple[tuple[str, Callable[[Device, Target], str]], ...] = (
     ("api", lambda device, _: device.info.api),
     ("features", lambda device, _: " ".join(sorted(device.features))),
     ("limits", _limits),
-    ("quirks", lambda device, _: _json(asdict(device.quirks))),
+    ("quirks", lambda _, target: _json({name: getattr(target, name) for name in _QUIRKS})),
 )
 """What of a device, and of what is installed, takes part in a key."""
 

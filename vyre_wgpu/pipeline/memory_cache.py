@@ -80,6 +80,11 @@ class MemoryCache(Generic[K, V]):
         with self._lock:
             return list(self._values)
 
+    def items(self) -> list[tuple[K, V]]:
+        """The keys and values that it holds; no use of them."""
+        with self._lock:
+            return list(self._values.items())
+
     def statistics(self) -> MemoryStatistics:
         """What it holds and did."""
         with self._lock:

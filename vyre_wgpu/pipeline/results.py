@@ -145,21 +145,44 @@ def _overlaps_itself(array: Array) -> bool:
     return bool(np.any(np.diff(np.sort(offsets)) < array.itemsize))
 
 
-def check_aliases(bound: Sequence[tuple[str, DeviceBuffer, bool]]) -> None:
-    """Raises if a device buffer is written under one name and used under another.
+def check_aliases(
+    bound: Sequence[tuple[str, DeviceBuffer, bool]], grid: DeviceBuffer | None = None
+) -> bool:
+    """Raises if memory of a device is written under one name and used under another.
 
     Args:
         bound: name, device buffer, and whether the kernel may write it.
+        grid: where an indirect grid comes from.
+
+    Returns:
+        Whether one buffer of the device is read in one range and written in another: wgpu takes
+        that only where all bindings are declared as writable.
 
     Raises:
         InputError: naming both.
     """
-    first: dict[int, tuple[str, bool]] = {}
     for name, buffer, writes in bound:
-        # By the memory, which more than one object could stand for.
-        seen = first.setdefault(buffer.pooled().id, (name, writes))
-        if seen[0] != name and (seen[1] or writes):
+        if grid is not None and writes and buffer.pooled() is grid.pooled():
             raise InputError(
-                f"one device buffer is both {seen[0]!r} and {name!r}, and the program may write it",
-                fix="pass a copy for one of them, or declare one read_write buffer",
+                f"the grid and {name!r} are in one device buffer, and the device cannot write a "
+                "buffer that it takes the grid from",
+                fix="keep the grid in a buffer of its own",
             )
+    if len(bound) < 2:
+        return False
+    is_mixed = False
+    parts = [(name, buffer.span(), writes) for name, buffer, writes in bound]
+    for number, (name, span, writes) in enumerate(parts):
+        for other, earlier, wrote in parts[:number]:
+            # By the memory, which more than one object could stand for.
+            if other == name or span.buffer is not earlier.buffer or not (writes or wrote):
+                continue
+            if span.overlaps(earlier):
+                raise InputError(
+                    f"one device buffer is both {other!r} and {name!r}, or their ranges overlap, "
+                    "and the program may write it",
+                    fix="pass a copy or ranges that do not overlap, or declare one read_write "
+                    "buffer",
+                )
+            is_mixed = is_mixed or writes != wrote
+    return is_mixed

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..errors import VyreError
-from ..ir.program import Program
-from .cache_files import entry_name
+from ..errors import DeviceLostError, ForkedProcessError, VyreError
 from .compile import Compiler
-from .descriptor_codec import check_fit
 from .disk_cache import DiskCache
 from .entry import Entry, EntryError
-from .keys import Key, options_of
+from .entry_check import check_entry
 
 __all__ = ["Verdict", "verify_entries"]
 
@@ -42,38 +39,31 @@ def verify_entries(disk: DiskCache, compiler: Compiler) -> Iterator[Verdict]:
     """
     for file, entry in disk.entries():
         try:
-            if isinstance(entry, EntryError):
-                raise entry
             yield Verdict(file.name, "", _is_compared(file.name, entry, compiler))
-        except (EntryError, ValueError) as error:
+        except EntryError as error:
             yield Verdict(file.name, str(error), False)
 
 
-def _is_compared(name: str, entry: Entry, compiler: Compiler) -> bool:
+def _is_compared(name: str, entry: Entry | EntryError, compiler: Compiler) -> bool:
     """Checks an entry, and whether it could be compiled anew to do so.
 
     Raises:
-        EntryError, ValueError: what is wrong with it.
+        EntryError: what is wrong with it.
     """
-    parts = entry.parts()
-    if entry_name(Key.of(parts).digest) != name:
-        raise EntryError("its name is not that of its key")
-    try:
-        program = Program.from_bytes(entry.program)
-    except VyreError as error:
-        raise EntryError(f"its program cannot be read: {error.message}") from None
-    values = dict(parts)
-    if program.erased_bytes != entry.program or program.fingerprint != values.get("program"):
-        raise EntryError("its program is not the one of its key")
-    artifact = entry.artifact()
+    content = check_entry(name, entry)
     device_parts = compiler.keys.device_parts
-    if parts[len(parts) - len(device_parts) :] != device_parts:
+    if content is None or content.parts[-len(device_parts) :] != device_parts:
         return False
-    options, indirect = options_of(parts), values.get("variant") == "indirect"
-    check_fit(artifact.descriptor, program, options, indirect=indirect)
-    fresh = compiler.compile_anew(program, options, indirect=indirect).artifact
-    if fresh.descriptor != artifact.descriptor:
+    try:
+        fresh = compiler.compile_anew(
+            content.program, content.options, indirect=content.indirect
+        ).artifact
+    except (DeviceLostError, ForkedProcessError):
+        raise
+    except VyreError as error:
+        raise EntryError(f"its program does not compile: {error.message}") from None
+    if fresh.descriptor != content.artifact.descriptor:
         raise EntryError("its launch contract is not what the program compiles to")
-    if fresh.wgsl != artifact.wgsl:
+    if fresh.wgsl != content.artifact.wgsl:
         raise EntryError("its shader is not what the program compiles to")
     return True

@@ -17,21 +17,25 @@ import struct
 import tempfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import settings
-from .cache_folder import is_plain_folder, make_subfolder
+from .cache_folder import is_plain_folder, make_subfolder, read_file
 from .info import AdapterInfo
 
 __all__ = ["PROFILES", "Quirks", "find_quirks", "probe", "profile_path", "remove_profiles"]
 
 _log = logging.getLogger("vyre_wgpu")
 
-PROBE_VERSION = 2
-"""Raised whenever the probe asks something new: stored profiles of other versions are not read."""
+PROBE_VERSION = 3
+"""Raised whenever the probe asks something else: stored profiles of other versions are not read."""
 
 PROFILES = "profiles"
 """The subfolder of the cache folder."""
+
+_TEMPORARY = re.compile(r"tmp\w{8}\.tmp")
+
+MAX_PROFILE_BYTES = 4096
 
 _PROFILE = re.compile(r"[0-9a-f]{32}\.json")
 
@@ -45,8 +49,6 @@ class Quirks:
     Attributes:
         loop_iterations: iterations in all after which the driver ends a lane's loops silently;
             None if the probe saw no end. Loops that may run longer then trap (``loop-limit``).
-        workgroup_memory_is_dirty: workgroup memory starts with what was there before. Lowering
-            clears it on every device; this is for the curious.
         equal_floats_fold: ``x - x`` is folded to 0 even for an infinite x. Lowering hides equal
             operands on every device.
         floats_are_reordered: ``(a + b) - a`` is folded to ``b``, or products with constants are
@@ -54,7 +56,6 @@ class Quirks:
     """
 
     loop_iterations: int | None = None
-    workgroup_memory_is_dirty: bool = False
     equal_floats_fold: bool = False
     floats_are_reordered: bool = False
 
@@ -66,8 +67,6 @@ class Quirks:
                 f"ends loops silently after {self.loop_iterations:,} iterations in all: "
                 "a lane that needs more traps with the tag 'loop-limit'"
             )
-        if self.workgroup_memory_is_dirty:
-            lines.append("workgroup memory does not start as zeros: it is cleared by the shader")
         if self.equal_floats_fold:
             lines.append("folds x - x to 0 for infinite x: equal operands are hidden from it")
         if self.floats_are_reordered:
@@ -78,19 +77,12 @@ class Quirks:
 _SHADER = """
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<storage, read> given: array<u32>;
-var<workgroup> memory: array<u32, 2048>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) lane: u32) {
-    var dirty = 0u;
-    for (var k = lane; k < 2048u; k += 64u) { dirty = dirty | memory[k]; }
-    if (dirty != 0u) { out[2] = 1u; }
-    workgroupBarrier();
-    for (var k = lane; k < 2048u; k += 64u) { memory[k] = 0xabcdef01u; }
-    workgroupBarrier();
     // The sum keeps the compiler from doing without the loop.
     var count = 0u;
-    var sum = memory[(lane * 7u) & 2047u];
+    var sum = lane;
     loop {
         if (count >= given[0]) { break; }
         sum = sum * 1664525u + 1013904223u;
@@ -105,8 +97,8 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     if (lane == 0u) {
         out[0] = count;
         out[1] = sum;
-        if (bitcast<u32>(y) == 0u) { out[3] = 1u; }
-        if (reordered) { out[4] = 1u; }
+        if (bitcast<u32>(y) == 0u) { out[2] = 1u; }
+        if (reordered) { out[3] = 1u; }
     }
 }
 """
@@ -131,26 +123,24 @@ def probe(device: Any) -> Quirks:
             for number, buffer in enumerate((out, given))
         ],
     )
-    dirty = False
-    for _ in range(2):  # the second run sees what the first left in workgroup memory
-        encoder = device.create_command_encoder()
-        run = encoder.begin_compute_pass()
-        run.set_pipeline(pipeline)
-        run.set_bind_group(0, group)
-        run.dispatch_workgroups(1)
-        run.end()
-        device.queue.submit([encoder.finish()])
-    count, _, left, folds, reorders = struct.unpack("=5I", device.queue.read_buffer(out, 0, 20))
-    dirty = bool(left)
+    encoder = device.create_command_encoder()
+    run = encoder.begin_compute_pass()
+    run.set_pipeline(pipeline)
+    run.set_bind_group(0, group)
+    run.dispatch_workgroups(1)
+    run.end()
+    device.queue.submit([encoder.finish()])
+    count, _, folds, reorders = struct.unpack("=4I", device.queue.read_buffer(out, 0, 16))
     out.destroy()
     given.destroy()
-    return Quirks(None if count == _ITERATIONS else count, dirty, bool(folds), bool(reorders))
+    return Quirks(None if count == _ITERATIONS else count, bool(folds), bool(reorders))
 
 
 def find_quirks(info: AdapterInfo, device: Any) -> Quirks:
     """The quirks of a device: from its stored profile, else from the probe, which is stored."""
     chosen = settings.current()
-    path = profile_path(info) if chosen.cache != "off" else None
+    folder = chosen.cache_folder if chosen.cache != "off" else None
+    path = profile_path(info, folder) if folder else None
     stored = _read(path) if path else None
     if stored is not None:
         return stored
@@ -160,8 +150,8 @@ def find_quirks(info: AdapterInfo, device: Any) -> Quirks:
     return found
 
 
-def profile_path(info: AdapterInfo) -> Path:
-    """Where the profile of an adapter with its present driver is kept."""
+def profile_path(info: AdapterInfo, folder: Path) -> Path:
+    """Where in a cache folder the profile of an adapter with its present driver is kept."""
     import wgpu
 
     native: Any = __import__("wgpu.backends.wgpu_native", fromlist=["lib_version_info"])
@@ -170,26 +160,53 @@ def profile_path(info: AdapterInfo) -> Path:
         str(info.vendor_id), str(info.device_id), wgpu.__version__, str(native.lib_version_info),
     ]  # fmt: skip
     digest = hashlib.sha256("\0".join(facts).encode("utf-8", "replace")).hexdigest()
-    return settings.current().cache_folder / PROFILES / f"{digest[:32]}.json"
+    return folder / PROFILES / f"{digest[:32]}.json"
 
 
-def remove_profiles(folder: Path) -> int:
-    """Removes the stored profiles from their folder, and gives how many there were."""
-    count = 0
-    if is_plain_folder(folder):
-        for path in list(folder.iterdir()):
-            if _PROFILE.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+class RemovedProfiles(NamedTuple):
+    """What `remove_profiles` did.
+
+    Attributes:
+        files: how many are gone.
+        size: their bytes.
+        kept: files that the system does not let go.
+    """
+
+    files: int
+    size: int
+    kept: int
+
+
+def remove_profiles(folder: Path) -> RemovedProfiles:
+    """Removes the stored profiles, and what was left of writing them, from their folder.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    count = size = kept = 0
+    for path in list(folder.iterdir()) if is_plain_folder(folder) else ():
+        if not (_PROFILE.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)):
+            continue
+        try:
+            facts = path.lstat()
+            if stat.S_ISREG(facts.st_mode):
                 path.unlink(missing_ok=True)
-                count += 1
-    return count
+                count, size = count + 1, size + facts.st_size
+        except FileNotFoundError:
+            continue  # another process was faster
+        except OSError:
+            kept += 1
+    return RemovedProfiles(count, size, kept)
 
 
 def _read(path: Path) -> Quirks | None:
-    """A stored profile; None if there is none, or anything but a profile."""
+    """A stored profile; None if there is none, or anything but a profile.
+
+    Another process may have put anything there: a pipe is not waited for, a link not followed.
+    """
     try:
-        with path.open("rb") as file:
-            values = json.loads(file.read(4096))
-    except (OSError, ValueError):
+        values = json.loads(read_file(path, MAX_PROFILE_BYTES))
+    except (OSError, ValueError, RecursionError):
         return None
     names = {field.name for field in fields(Quirks)}
     if not isinstance(values, dict) or set(values) != names:

@@ -30,8 +30,9 @@ _PACKED_STORE_ITERATIONS = 16
 def most_iterations(program: Program, lanes: int) -> int:
     """An upper bound of the loop iterations of one lane, `UNBOUNDED` if none is known.
 
-    Loops with literal bounds are counted, all others have none. Loops in helper functions count
-    with what they take without contention.
+    Loops with literal bounds are counted, all others have none. Each time a loop is entered counts
+    one more than its trips: drivers count the round that only leaves it too. Loops in helper
+    functions count with what they take without contention.
 
     Args:
         program: the program.
@@ -39,7 +40,7 @@ def most_iterations(program: Program, lanes: int) -> int:
     """
     table = program.table
     total = sum(
-        -(-(b.count.constant or 0) // lanes)
+        -(-(b.count.constant or 0) // lanes) + 1
         for b in program.buffers
         if b.kind.label == "workgroup" and b.count is not None
     )
@@ -49,8 +50,8 @@ def most_iterations(program: Program, lanes: int) -> int:
             trips = _literal_trips(program, row)
             if trips is None:
                 return UNBOUNDED
+            total += around[-1] * (trips + 1)
             around.append(around[-1] * trips)
-            total += around[-1]
         elif code == Op.WHILE:
             return UNBOUNDED
         elif code == Op.IF:
