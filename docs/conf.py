@@ -37,6 +37,8 @@ UNIONS = {
     "Mapping[str, object]": "Params",
     "ndarray[tuple[Any, ...], dtype[Any]]": "Array",
     "int | Value | None": "Count",
+    "_Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]] | complex "
+    "| bytes | str | _NestedSequence[complex | bytes | str]": "ArrayLike",
 }
 
 

@@ -80,7 +80,7 @@ TABLE = [
     Wrong("a grid beyond 2^32 lanes", config(grid=1 << 30), vw.LimitError, "lanes"),
     Wrong("grid and extent", config(grid=1, extent=3), vw.InputError, "both"),
     Wrong("too small a budget", config(max_output_bytes=10), vw.OutputBudgetError, "48"),
-    Wrong("no config", {"config": 3}, vw.InputError, "DispatchConfig"),
+    Wrong("no config", {"config": 3}, vw.InputError, "DispatchConfig.*max_output_bytes.*deadline"),
     Wrong("an unknown destination", {"out": {"q": X.copy()}}, vw.InputError, "'q'"),
     Wrong("a small destination", {"out": {"y": np.zeros(3, np.float32)}}, vw.InputError, "'y'"),
     Wrong("another type to write to", {"out": {"y": np.zeros(12)}}, vw.InputError, "'y'.*float64"),

@@ -26,6 +26,7 @@ from ..reference import Arguments, Outcome, Race, Rules, Trap, UnwrittenRead, ex
 from ..runtime.info import AdapterInfo
 from ..wgsl.options import CompileOptions
 from .protocol import BackendStats
+from .wrong_program import no_options, no_program
 
 __all__ = ["Examination", "ReferenceBackend", "ReferencePipeline", "UnwrittenReadWarning"]
 
@@ -300,14 +301,10 @@ class ReferenceBackend:
             DeviceLostError: the backend is closed.
         """
         if not isinstance(program, Program):
-            raise InputError(
-                f"{program!r} is not a Program", fix="pass what ProgramBuilder.build() gives"
-            )
+            raise no_program(program)
         options = _DEFAULT_OPTIONS if options is None else options
         if not isinstance(options, CompileOptions):
-            raise InputError(
-                f"options is {options!r}, not a CompileOptions", fix="pass CompileOptions(...)"
-            )
+            raise no_options(options)
         self._check()
         if options.workgroup_size is not None and observes_workgroup(program):
             raise UnsupportedFeatureError(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..errors import Problem, ValidationError
+from .hints import BUILDER_HINTS, missing_attribute
 from .ops import Op
 from .program import Buffer, BufferKind, DebugInfo, Param, Program
 from .recorder import Recorder
@@ -54,6 +55,13 @@ class _Block:
         trace: TracebackType | None,
     ) -> None:
         self._recorder.close()
+
+    def __iter__(self) -> NoReturn:
+        variable = " as k" if self._opened is not None else ""
+        raise TypeError(
+            f"a block is opened by a with statement: write `with {self._written_as}{variable}:`, "
+            "with no Python for"
+        )
 
 
 class ProgramBuilder:
@@ -187,7 +195,11 @@ class ProgramBuilder:
 
     def _buffer_index(self, buffer: object) -> int:
         if not isinstance(buffer, BufferHandle):
-            raise TypeError(f"{buffer!r} is not a buffer of this builder")
+            what = "a buffer's name" if isinstance(buffer, str) else "not a buffer of this builder"
+            raise TypeError(
+                f"{buffer!r} is {what}: pass what b.read, b.output and the like gave, as in "
+                'x = b.read("x", vw.f32)'
+            )
         if buffer._recorder is not self._recorder:
             self._recorder.problem(
                 "E301",
@@ -256,6 +268,8 @@ class ProgramBuilder:
             init: its first value; zero or false if not given.
         """
         _require_text("a name", name)
+        if init is None and not isinstance(dtype, DType):
+            _refuse_first_value(name, dtype)
         _require_dtype(dtype)
         value = (
             self._recorder.literal(dtype, 0)
@@ -476,6 +490,14 @@ class ProgramBuilder:
         dtype = u32.code if op is Op.SUBGROUP_BALLOT else self._recorder.dtype[first]
         return self._value(self._recorder.emit(op, dtype, *rows))
 
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, attribute: str) -> NoReturn:
+            raise missing_attribute(self, attribute, BUILDER_HINTS)
+
+    def __repr__(self) -> str:
+        return f"<ProgramBuilder {self.name!r}>"
+
     # Result
 
     def build(self) -> Program:
@@ -547,6 +569,22 @@ def _require_text(what: str, text: object) -> None:
 def _require_dtype(dtype: object) -> None:
     if not isinstance(dtype, DType):
         raise TypeError(f"{dtype!r} is not an element type; {_dtype_hint(dtype)}")
+
+
+def _refuse_first_value(name: str, given: object) -> None:
+    """Raises `TypeError` for a first value that stands in the place of a variable's type."""
+    if isinstance(given, (Value, TypedLiteral)):
+        dtype, shown = str(given.dtype), "value"
+    elif isinstance(given, (bool, int, float, np.generic)):
+        is_bool, is_int = isinstance(given, (bool, np.bool_)), isinstance(given, (int, np.integer))
+        dtype, shown = "bool" if is_bool else "i32" if is_int else "f32", str(given)
+    else:
+        return
+    dtype += "_" if dtype == "bool" else ""
+    raise TypeError(
+        f"a variable's type comes before its first value: write b.var({name!r}, vw.{dtype}, "
+        f"{shown})"
+    )
 
 
 def _dtype_hint(dtype: object) -> str:

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import xxhash
 
 from ..errors import SourceLocation
+from .hints import PROGRAM_HINTS, missing_attribute
 from .ops import INFO, Op, OpInfo
 from .sizes import SizeExpr
 from .types import DType, dtype_from_code
@@ -278,6 +279,11 @@ class Program:
     def format_size(self, size: SizeExpr) -> str:
         """A size expression as text with this program's names."""
         return size.format([b.name for b in self.buffers], [p.name for p in self.params])
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, attribute: str) -> NoReturn:
+            raise missing_attribute(self, attribute, PROGRAM_HINTS)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):

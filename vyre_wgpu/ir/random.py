@@ -17,7 +17,7 @@ from .fixed_normal import normal_pair
 from .functions import cos, log, log1p, mul_wide, select, sin, sqrt
 from .recorder import Recorder
 from .types import f32, f64, i32, u32
-from .values import Operand, Value, operand_row
+from .values import BufferHandle, Operand, Value, operand_row
 
 __all__ = [
     "block_counter",
@@ -53,12 +53,13 @@ def philox4x32(counter: Sequence[Operand], key: Sequence[Operand]) -> Four:
     Raises:
         TypeError: there are not four and two operands, or no kernel value is among them.
     """
-    recorder = _recorder_of("philox4x32", *counter, *key)
-    if len(counter) != 4 or len(key) != 2:
+    found = [len(words) if _is_sequence(words) else "a single one" for words in (counter, key)]
+    if found != [4, 2]:
         raise TypeError(
-            f"vw.random.philox4x32 takes a counter of 4 words and a key of 2, not {len(counter)} "
-            f"and {len(key)}"
+            f"vw.random.philox4x32 takes a counter of 4 words and a key of 2, not {found[0]} and "
+            f"{found[1]}: write vw.random.philox4x32((i, 0, 0, 0), key=(seed, 0))"
         )
+    recorder = _recorder_of("philox4x32", *counter, *key)
     c0, c1, c2, c3 = (_word(recorder, word) for word in counter)
     k0, k1 = (_word(recorder, word) for word in key)
     for _ in range(_ROUNDS):
@@ -167,6 +168,10 @@ def _with_half(high: Value, low: Value) -> Value:
     The product and the inner sum are exact: a driver may contract them as it likes.
     """
     return high.cast(f64) * 2.0**32 + (low.cast(f64) + 0.5)
+
+
+def _is_sequence(words: object) -> bool:
+    return hasattr(words, "__len__") and not isinstance(words, BufferHandle)
 
 
 def _recorder_of(name: str, *operands: object) -> Recorder:

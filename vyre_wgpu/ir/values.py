@@ -7,11 +7,13 @@ values, so `bool()` of one raises and names what to write instead.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Union
+import inspect
+from typing import TYPE_CHECKING, Any, NoReturn, Union
 
 import numpy as np
 
 from .composed import ceil_div_rows, literal_power_rows, power_rows
+from .hints import BUFFER_HINTS, VALUE_HINTS, missing_attribute
 from .ops import Op
 from .recorder import Place, Recorder
 from .sizes import SizeOp
@@ -200,8 +202,27 @@ class Value:
         raise TypeError(_NO_TRUTH)
 
     __hash__ = object.__hash__
-    __iter__ = None
-    __contains__ = None
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            "a kernel value is one number and cannot be iterated. For a loop up to it write "
+            "`with b.for_range(n) as k:`"
+        )
+
+    def __contains__(self, _: object) -> NoReturn:
+        raise TypeError("a kernel value is one number and holds nothing; compare with == or <=")
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, attribute: str) -> NoReturn:
+            raise missing_attribute(self, attribute, VALUE_HINTS)
+
+    def __format__(self, _: str) -> NoReturn:
+        raise TypeError(
+            "a kernel value has no text, it is known only on the device: the tag of a trap is "
+            "fixed, and the number goes beside it, b.trap(tag, address=value); for the value's "
+            "type write {value!r}"
+        )
 
     def __index__(self) -> NoReturn:
         raise TypeError(
@@ -440,8 +461,24 @@ class BufferHandle:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _no_operand
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __invert__ = _no_operand
 
-    __iter__ = None
-    __contains__ = None
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            f"buffer {self.name!r} cannot be iterated while the program is being built: write "
+            f"`with b.for_range({self.name}.length) as k:` and {self.name}[k]"
+        )
+
+    def __contains__(self, _: object) -> NoReturn:
+        raise TypeError(
+            f"buffer {self.name!r} cannot be searched with `in`: compare the elements in `with "
+            f"b.for_range({self.name}.length) as k:`, or an index with {self.name}.length"
+        )
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, attribute: str) -> NoReturn:
+            # A buffer that is only half made, as by copy, has no name yet.
+            name = "" if attribute in BufferHandle.__slots__ else self.name
+            raise missing_attribute(self, attribute, BUFFER_HINTS, name)
 
     def __repr__(self) -> str:
         return f"<buffer {self.name!r}: {self.dtype}>"
@@ -569,4 +606,6 @@ def _describe(value: object) -> str:
         return f"buffer {value.name!r} (write {value.name}[index] for an element)"
     if isinstance(value, np.ndarray):
         return "a NumPy array (declare it with b.read and index it)"
+    if inspect.isroutine(value):
+        return f"the function {value.__name__} (call it: {value.__name__}(...))"
     return f"{value!r} of type {type(value).__name__}"

@@ -42,10 +42,26 @@ def _outside(report: Report, value: int) -> tuple[str, str]:
             f"variable {report.local(value)} is used outside its block{at}",
             "declare it with b.var before the block",
         )
+    variable = _variable_in(report, value)
+    if variable >= 0:
+        return (
+            f"{report.value(value)} is used outside the block that computes it{at}",
+            f"assign to {report.local(variable)} with v += ... or v.set(...): "
+            "v = v + ... makes the Python name v mean another value",
+        )
     return (
         f"{report.value(value)} is used outside the block that computes it{at}",
         "compute it before the block, or declare a variable with b.var there and set it inside",
     )
+
+
+def _variable_in(report: Report, value: int) -> int:
+    """The variable that a value is computed of directly, as in ``t = t + x[i]``; -1 if of none."""
+    table = report.program.table
+    for operand in table.operands(value):
+        if table.op[operand] == Op.VAR_GET:
+            return table.a[operand]
+    return -1
 
 
 def _check_names(report: Report, ends: list[int]) -> None:
