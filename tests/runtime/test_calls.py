@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import time
 from typing import Any
 
 import numpy as np
 import pytest
 
+import vyre_wgpu as vw
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.runtime import native_check
 from vyre_wgpu.runtime.calls import Calls, Step, choose_calls
@@ -220,3 +224,30 @@ def test_a_function_that_is_declared_otherwise_fails_the_self_test(
     monkeypatch.setattr(native_check, "KNOWN_GOOD", frozenset())
     assert choose_calls(backend.device.wgpu, native=True).name == "public"
     assert "wgpuDevicePoll is declared as" in caplog.text
+
+
+def test_ctrl_c_within_the_callback_of_a_mapping_is_not_lost(backend: WgpuBackend) -> None:
+    """cffi swallows what its callbacks raise; the wait ends, and the interrupt comes through."""
+    if not isinstance(backend.device.calls, NativeCalls):
+        pytest.skip("the public interface has a callback of its own")
+    b = vw.ProgramBuilder("interrupted")
+    x = b.read("x", vw.f32)
+    b.output("y", vw.f32, like=x)[b.global_id()] = x[b.global_id()] + 1.0
+    pipe = backend.compile(b.build())
+    given = np.ones(100, np.float32)
+    assert pipe.fn(given).sum() == 200
+
+    def interrupt(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_name == "note":
+            sys.setprofile(None)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        sys.setprofile(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            pipe.fn(given)
+    finally:
+        sys.setprofile(None)
+        signal.signal(signal.SIGINT, before)
+    assert pipe.fn(given).sum() == 200

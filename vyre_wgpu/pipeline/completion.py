@@ -105,7 +105,11 @@ class Completion:
 
 def _serve(work: queue.SimpleQueue[Completable | None]) -> None:
     while (item := work.get()) is not None:
-        item.finish()
+        try:
+            item.finish()
+        except BaseException:
+            # SystemExit, or asyncio's CancelledError: others still wait for this thread.
+            _log.exception("a callback of a dispatch failed")
         del item  # not kept until the next one comes
 
 

@@ -92,6 +92,7 @@ class NativeCalls:
         self._patience = Patience()
         self._pending: dict[int, NativeMapping] = {}
         self._next = self._lost = 0
+        self._interrupts: list[BaseException] = []
 
         address = ffi.typeof("uintptr_t")
 
@@ -104,8 +105,19 @@ class NativeCalls:
                 mapping.message = text.decode("utf-8", "replace")
             mapping.status = status
 
+        def finish_note(_: Any, error: Any, traceback: Any) -> None:
+            """Ctrl-C within `note`, which cffi would swallow: whoever waits raises it."""
+            given = traceback.tb_frame.f_locals if traceback is not None else {}
+            mapping = given.get("mapping") or self._pending.pop(
+                int(ffi.cast(address, given["number"])), None
+            )
+            if mapping is not None and not mapping.status:
+                mapping.status = given["status"]
+            if isinstance(error, KeyboardInterrupt):
+                self._interrupts.append(error)
+
         signature = "void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)"
-        mapped = ffi.callback(signature, note)
+        mapped = ffi.callback(signature, note, onerror=finish_note)
         self._mapped = mapped  # alive for as long as wgpu-native may call it
         self._info = CallbackInfo(
             None, _PROCESS_EVENTS, int(ffi.cast("uintptr_t", mapped)), None, None
@@ -303,6 +315,12 @@ class NativeCalls:
         self._c.wgpuDevicePoll(self._device, 0, None)
 
     def _wait(self, mapping: NativeMapping, deadline: float | None) -> bool:
+        is_done = self._wait_for(mapping, deadline)
+        if self._interrupts:
+            raise self._interrupts.pop()
+        return is_done
+
+    def _wait_for(self, mapping: NativeMapping, deadline: float | None) -> bool:
         poll, device, patience = self._c.wgpuDevicePoll, self._device, self._patience
         poll(device, 0, None)
         if mapping.status:
