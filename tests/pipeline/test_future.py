@@ -132,6 +132,21 @@ def test_a_callback_that_fails_is_logged(
     assert "a callback of a dispatch failed" in caplog.text
 
 
+def test_a_callback_that_exits_does_not_end_the_thread_that_others_wait_for(
+    pipe: WgpuPipeline,
+) -> None:
+    def leave(_: object) -> None:
+        called.wait(60)
+        raise SystemExit(3)
+
+    called = threading.Barrier(2)
+    pipe.submit([X], {"a": 1}).add_done_callback(leave)
+    called.wait(60)  # it runs on the completion thread
+    done = threading.Event()
+    pipe.submit([X], {"a": 1}).add_done_callback(lambda _: done.set())
+    assert done.wait(60)
+
+
 def test_an_error_is_the_same_for_all_who_ask(pipe: WgpuPipeline, backend: WgpuBackend) -> None:
     b = ProgramBuilder("traps")
     y = b.output("y", vw.u32, count=1)
