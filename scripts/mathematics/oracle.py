@@ -58,6 +58,7 @@ PREAMBLE = """
 #define NOT __longlong_as_double(0x7ff8000000000000LL)
 #define TOP 340282366920938463463374607431768211456.0
 #define LEAST 1.1754943508222875e-38
+#define LAST 1.401298464324817e-45
 __device__ double exact_of(double x) { return $EXACT; }
 __device__ bool negative(double a) { return __double_as_longlong(a) < 0; }
 __device__ double clipped(double a) { return fmin(fmax(a, -TOP), TOP); }
@@ -73,12 +74,18 @@ __device__ double error_at(double got, double x) {
   int unit = e == 0 ? -149 : max(-126, min(127, ilogb(e))) - 23;
   return fabs(clipped(got) - e) / ldexp(1.0, unit);
 }
-__device__ float error_of(float got, unsigned int bits) {
-  float x = __uint_as_float(bits);
-  double error = error_at((double)got, (double)x);
-  bool subnormal = (bits & 0x7f800000u) == 0 && (bits & 0x7fffffffu) != 0;
-  if (subnormal && error > 0.5) {
-    error = fmin(error, error_at((double)got, negative((double)x) ? -0.0 : 0.0));
+// A float of these bits; the hardware's own conversion may flush a subnormal.
+__device__ double wide(unsigned int bits) {
+  unsigned int size = bits & 0x7fffffffu;
+  double a = size < 0x800000u ? size * LAST : (double)__uint_as_float(size);
+  return bits >> 31 ? -a : a;
+}
+__device__ float error_of(unsigned int got_bits, unsigned int bits) {
+  double got = wide(got_bits);
+  double x = wide(bits);
+  double error = error_at(got, x);
+  if (x != 0 && fabs(x) < LEAST && error > 0.5) {
+    error = fmin(error, error_at(got, negative(x) ? -0.0 : 0.0));
   }
   return (float)error;
 }
@@ -119,17 +126,20 @@ class CupyOracle:
         cupy = self._cupy
         if name not in self._kernels:
             self._kernels[name] = cupy.ElementwiseKernel(
-                "float32 got, uint32 base, uint32 stride",
+                "uint32 got, uint32 base, uint32 stride",
                 "float32 error",
                 "error = error_of(got, base + (unsigned int)i * stride)",
                 f"error_of_{name}",
                 preamble=cuda_source(name),
             )
         if got.size not in self._buffers:
-            self._buffers[got.size] = tuple(cupy.empty(got.size, np.float32) for _ in range(2))
+            self._buffers[got.size] = (
+                cupy.empty(got.size, np.uint32),
+                cupy.empty(got.size, np.float32),
+            )
         results, error = self._buffers[got.size]
         with self._stream:
-            results.set(got, stream=self._stream)
+            results.set(got.view(np.uint32), stream=self._stream)
             self._kernels[name](results, np.uint32(base), np.uint32(stride), error)
             place = cupy.argmax(error)
             worst = int(place)

@@ -44,7 +44,7 @@ def a_trap(b: Any, x: Any, y: Any, i: Any, v: Any) -> None:
 
 
 def a_store(b: Any, x: Any, y: Any, i: Any, v: Any) -> None:
-    y[i + v * 10] = v
+    y[i + v * 100] = v
 
 
 def an_unused_load(b: Any, x: Any, y: Any, i: Any, v: Any) -> None:
@@ -93,7 +93,9 @@ def a_trap_before_a_barrier(b: Any, x: Any, y: Any, i: Any, v: Any) -> None:
 def test_traps_name_the_same_statement(body: Callable[..., None], backend: Any) -> None:
     """Tag, address, lane and line of a trap do not depend on passes; nor what has none."""
     program = program_of(body)
-    data = np.array([0, 0, 7, 0], np.uint32)
+    # A whole workgroup: with barriers every lane of it runs, and one beyond the end traps as well.
+    data = np.zeros(64, np.uint32)
+    data[2] = 7
     raised = []
     for passes in (True, False):
         options = CompileOptions(checks="trap", max_iterations=500, passes=passes)

@@ -52,6 +52,10 @@ _FLOATS = (
         "zero": "d.zero",
         "mantissa": "0x7fffffu",
         "hidden": "0x800000u",
+        "low": "0xd800000u",  # 2^-100
+        "grow": "1.8446744e19f",
+        "unit": "2.5849394e-26f",  # the smallest subnormal, grown
+        "shrink": "5.421011e-20f",
         "shift": "23u",
         "spare": "8u",  # leading zeros of a significand
         "clz": "countLeadingZeros",
@@ -71,6 +75,10 @@ _FLOATS = (
         "zero": "u64(d.zero)",
         "mantissa": "0xffffffffffffflu",
         "hidden": "0x10000000000000lu",
+        "low": "0x7b0000000000000lu",  # 2^-900
+        "grow": "18446744073709551616.0lf",
+        "unit": "9.113902524445497e-305lf",
+        "shrink": "5.421010862427522e-20lf",
         "shift": "52u",
         "spare": "11lu",
         "clz": "h_clz_u64",

@@ -217,6 +217,15 @@ fn h_fmod_$T(x: $T, y: $T) -> $T {
 }""",
         ("$clz",),
     ),
+    # 2^64 times a magnitude given by its bits. A subnormal is taken as an integer: as a float a
+    # device may flush it.
+    "h_grown_$T": (
+        """
+fn h_grown_$T(size: $U) -> $T {
+  return select(bitcast<$T>(size) * $grow, $T(size) * $unit, size < $hidden);
+}""",
+        (),
+    ),
     # Python's modulo: the divisor's sign, also of a zero result.
     "h_mod_$T": (
         """
@@ -224,11 +233,15 @@ fn h_mod_$T(a: $T, b: $T) -> $T {
   let r = h_fmod_$T(a, b);
   if (h_is_nan_$T(r)) { return r; }
   let b_sign = bitcast<$U>(b) & $sign;
-  if ((bitcast<$U>(r) & $magnitude) == 0$us) { return bitcast<$T>(b_sign | $zero); }
-  if ((bitcast<$U>(r) & $sign) != b_sign) { return r + b; }
-  return r;
+  let size = bitcast<$U>(r) & $magnitude;
+  if (size == 0$us) { return bitcast<$T>(b_sign | $zero); }
+  if ((bitcast<$U>(r) & $sign) == b_sign) { return r; }
+  let b_size = bitcast<$U>(b) & $magnitude;
+  let small = (h_grown_$T(b_size) - h_grown_$T(size)) * $shrink;
+  let rest = select(bitcast<$T>(b_size) - bitcast<$T>(size), small, b_size < $low);
+  return bitcast<$T>(bitcast<$U>(rest) | b_sign);
 }""",
-        ("h_fmod_$T", "h_is_nan_$T"),
+        ("h_fmod_$T", "h_is_nan_$T", "h_grown_$T"),
     ),
     # Integer powers by squaring; a^0 is 1, of NaN too.
     "h_powi_$T": (

@@ -101,13 +101,21 @@ fn h_fmod_f32(x: f32, y: f32) -> f32 {
   return bitcast<f32>(sign | (bitcast<u32>(e) << 23u) | (ma & 0x7fffffu));
 }
 
+fn h_grown_f32(size: u32) -> f32 {
+  return select(bitcast<f32>(size) * 1.8446744e19f, f32(size) * 2.5849394e-26f, size < 0x800000u);
+}
+
 fn h_mod_f32(a: f32, b: f32) -> f32 {
   let r = h_fmod_f32(a, b);
   if (h_is_nan_f32(r)) { return r; }
   let b_sign = bitcast<u32>(b) & 0x80000000u;
-  if ((bitcast<u32>(r) & 0x7fffffffu) == 0u) { return bitcast<f32>(b_sign | d.zero); }
-  if ((bitcast<u32>(r) & 0x80000000u) != b_sign) { return r + b; }
-  return r;
+  let size = bitcast<u32>(r) & 0x7fffffffu;
+  if (size == 0u) { return bitcast<f32>(b_sign | d.zero); }
+  if ((bitcast<u32>(r) & 0x80000000u) == b_sign) { return r; }
+  let b_size = bitcast<u32>(b) & 0x7fffffffu;
+  let small = (h_grown_f32(b_size) - h_grown_f32(size)) * 5.421011e-20f;
+  let rest = select(bitcast<f32>(b_size) - bitcast<f32>(size), small, b_size < 0xd800000u);
+  return bitcast<f32>(bitcast<u32>(rest) | b_sign);
 }
 
 fn h_powi_f32(a: f32, n: i32) -> f32 {
@@ -182,7 +190,8 @@ fn h_mul_high_u32(a: u32, b: u32) -> u32 {
 
 fn h_scale_f32(m: f32, k: i32) -> f32 {
   let half = k >> 1u;
-  return (m * bitcast<f32>((half + 127i) << 23u)) * bitcast<f32>((k - half + 127i) << 23u);
+  let scaled = h_opaque_f32(m * bitcast<f32>((half + 127i) << 23u));
+  return scaled * bitcast<f32>((k - half + 127i) << 23u);
 }
 
 fn h_keep_nan_f32(x: f32, y: f32) -> f32 {
@@ -198,7 +207,7 @@ fn h_exp_sum_f32(argument: f32, low: f32, shift: i32, factor: f32) -> f32 {
   let x = select(select(argument, 100.0f, argument > 100.0f), -110.0f, argument < -110.0f);
   let k = h_nearest_f32(x * 1.442695f);
   let n = f32(k);
-  let r = ((x - n * 0.693359375f) + n * 0.00021219444f) + low;
+  let r = (h_opaque_f32(x - n * 0.693359375f) + n * 0.00021219444f) + low;
   let e = factor + factor * (r + (r * r) * ((((0.0013821768f * r + 0.008368857f) * r + 0.04166826f) * r + 0.1666652f) * r + 0.49999994f));
   return h_keep_nan_f32(argument, h_scale_f32(e, k + shift));
 }
@@ -209,7 +218,7 @@ fn h_exp_f32(x: f32) -> f32 {
 
 fn h_exp2_sum_f32(x: f32, low: f32, factor: f32) -> f32 {
   let k = h_nearest_f32(h_opaque_f32(x + low));
-  let r = (x - f32(k)) + low;
+  let r = h_opaque_f32(x - f32(k)) + low;
   return h_scale_f32(factor * (1.0f + r * (((((0.000153275f * r + 0.0013391242f) * r + 0.009618505f) * r + 0.055503592f) * r + 0.24022648f) * r + 0.6931472f)), k);
 }
 
@@ -222,9 +231,9 @@ fn h_expm1_f32(argument: f32) -> f32 {
   let x = select(select(argument, 100.0f, argument > 100.0f), -20.0f, argument < -20.0f);
   let k = h_nearest_f32(x * 1.442695f);
   let n = f32(k);
-  let r = (x - n * 0.693359375f) + n * 0.00021219444f;
+  let r = h_opaque_f32(x - n * 0.693359375f) + n * 0.00021219444f;
   let p = r + (r * r) * (((((0.00019764433f * r + 0.0013932388f) * r + 0.008333543f) * r + 0.041666493f) * r + 0.16666666f) * r + 0.5f);
-  let rest = 1.0f - bitcast<f32>((127i - min(k, 40i)) << 23u);
+  let rest = h_opaque_f32(1.0f - bitcast<f32>((127i - min(k, 40i)) << 23u));
   let y = h_keep_nan_f32(argument, h_scale_f32(p + rest, k));
   return select(y, argument, abs(argument) < 1e-8f);
 }
@@ -243,7 +252,7 @@ fn h_log_reduce_f32(x: f32) -> vec2<f32> {
   let bits = select(raw, bitcast<u32>(f32(raw)), subnormal);
   let e = bitcast<i32>(bits - 0x3f3504f3u) >> 23u;
   let m = bitcast<f32>(bits - (bitcast<u32>(e) << 23u));
-  return vec2<f32>(m - 1.0f, f32(e - select(0i, 149i, subnormal)));
+  return vec2<f32>(h_opaque_f32(m - 1.0f), f32(e - select(0i, 149i, subnormal)));
 }
 
 fn h_log_tail_f32(f: f32) -> f32 {
@@ -283,7 +292,7 @@ fn h_log1p_sum_f32(x: f32, shift: f32) -> f32 {
   let p = h_log_reduce_f32(u);
   let e = i32(min(p.y, 30.0f));
   let s = bitcast<f32>((127i - e) << 23u);
-  let f = select(x * s + (s - 1.0f), p.x, e > 25i);
+  let f = select(x * s + h_opaque_f32(s - 1.0f), p.x, e > 25i);
   let n = p.y + shift;
   return n * 0.693359375f + (f + (h_log_tail_f32(f) - n * 0.00021219444f));
 }
@@ -301,19 +310,19 @@ fn h_log2_pair_f32(a: f32) -> vec2<f32> {
   let p = h_log_reduce_f32(a);
   let below = 2.0f + p.x;
   let below_top = h_top_f32(below);
-  let below_low = p.x - (below_top - 2.0f);
+  let below_low = p.x - h_opaque_f32(below_top - 2.0f);
   let s = h_div_f32(p.x, below);
   let top = h_top_f32(s);
-  let low = h_div_f32((p.x - top * below_top) - top * below_low, below);
+  let low = h_div_f32(h_opaque_f32(p.x - top * below_top) - top * below_low, below);
   let better = top + low;
   let z = better * better;
   let tail = low + (better * z) * (((0.12139423f * z + 0.14249396f) * z + 0.20000486f) * z + 0.3333333f);
   let sum = h_top_f32(top + tail);
-  let rest = tail - (sum - top);
+  let rest = tail - h_opaque_f32(sum - top);
   let high = sum * 2.884765625f;
   let rest2 = sum * 0.0006244568f + rest * 2.88539f;
   let first = h_top_f32(p.y + (high + rest2));
-  return vec2<f32>(first, rest2 - ((first - p.y) - high));
+  return vec2<f32>(first, rest2 - h_opaque_f32(h_opaque_f32(first - p.y) - high));
 }
 
 fn h_pow_positive_f32(a: f32, exponent: f32, low: f32) -> f32 {
@@ -321,7 +330,7 @@ fn h_pow_positive_f32(a: f32, exponent: f32, low: f32) -> f32 {
   let t = h_log2_pair_f32(a);
   let y_top = h_top_f32(y);
   let high = y_top * t.x;
-  let rest = ((y - y_top) * t.x + y * t.y) + low * (t.x + t.y);
+  let rest = (h_opaque_f32(y - y_top) * t.x + y * t.y) + low * (t.x + t.y);
   let outside = abs(high) > 200.0f;
   let limit = select(-200.0f, 200.0f, high > 0.0f);
   return h_exp2_sum_f32(select(high, limit, outside), select(rest, 0.0f, outside), 1.0f);
@@ -332,8 +341,10 @@ fn h_pow_f32(x: f32, y: f32) -> f32 {
   let x_size = x_bits & 0x7fffffffu;
   let y_size = bitcast<u32>(y) & 0x7fffffffu;
   let edge = x_size == 0u || x_size >= 0x7f800000u;
-  let power = h_pow_positive_f32(select(abs(x), 1.0f, edge), y, 0.0f);
-  let up = (x_size == 0u) == (y < 0.0f);
+  // Chosen as bits: as a float a device may flush a subnormal.
+  let base = bitcast<f32>(select(x_size, 0x3f800000u, edge));
+  let power = h_pow_positive_f32(base, y, 0.0f);
+  let up = (x_size == 0u) == (bitcast<u32>(y) >= 0x80000000u);
   let size = select(power, bitcast<f32>(select(0u, 0x7f800000u, up)), edge);
   let small = y_size < 0x4b800000u;
   let n = i32(select(0.0f, y, small));
@@ -351,24 +362,30 @@ fn h_product_f32(a: f32, b: f32) -> vec2<f32> {
   let p = h_opaque_f32(a * b);
   let a_top = h_top_f32(a);
   let b_top = h_top_f32(b);
-  let a_low = a - a_top;
-  let b_low = b - b_top;
-  return vec2<f32>(p, ((a_top * b_top - p) + a_top * b_low + a_low * b_top) + a_low * b_low);
+  let a_low = h_opaque_f32(a - a_top);
+  let b_low = h_opaque_f32(b - b_top);
+  let e1 = h_opaque_f32(a_top * b_top - p);
+  let e2 = h_opaque_f32(e1 + a_top * b_low);
+  let e3 = h_opaque_f32(e2 + a_low * b_top);
+  return vec2<f32>(p, h_opaque_f32(e3 + a_low * b_low));
 }
 
 fn h_multiply_pairs_f32(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   let p = h_product_f32(a.x, b.x);
   let low = p.y + (a.x * b.y + a.y * b.x);
   let sum = h_opaque_f32(p.x + low);
-  return vec2<f32>(sum, low - (sum - p.x));
+  return vec2<f32>(sum, h_opaque_f32(low - h_opaque_f32(sum - p.x)));
 }
 
 fn h_quotient_f32(a: f32, b: f32) -> f32 {
   let q = h_div_f32(a, b);
   let q_top = bitcast<f32>(bitcast<u32>(q) & 0xfffff000u);
   let b_top = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
-  let left = ((a - q_top * b_top) - q_top * (b - b_top)) - (q - q_top) * b;
-  let moderate = abs(a) > 1e-30f && abs(b) < 3e38f && abs(q) < 3e38f;
+  let b_low = h_opaque_f32(b - b_top);
+  let q_low = h_opaque_f32(q - q_top);
+  let left = h_opaque_f32(h_opaque_f32(a - q_top * b_top) - q_top * b_low) - q_low * b;
+  let least = min(abs(a), min(abs(b), abs(q)));
+  let moderate = least > 1e-30f && abs(b) < 3e38f && abs(q) < 3e38f;
   return q + select(0.0f, h_div_f32(left, b), moderate);
 }
 
@@ -383,7 +400,7 @@ fn h_rsqrt_f32(x: f32) -> f32 {
   let subnormal = bits < 0x800000u;
   let a = select(x, f32(bits) * 2.0f, subnormal);
   let y = h_div_f32(1.0f, sqrt(select(a, 1.0f, bits - 1u >= 0x7f7fffffu)));
-  let better = y + (0.5f * y) * (1.0f - (a * y) * y);
+  let better = y + (0.5f * y) * (1.0f - h_opaque_f32(a * y) * y);
   let scaled = select(better, better * 3.7778932e22f, subnormal);
   let edge = select(0x7fc00000u, 0u, bits == 0x7f800000u);
   let zero = (bits & 0x7fffffffu) == 0u;
@@ -413,7 +430,7 @@ fn h_hypot_f32(x: f32, y: f32) -> f32 {
   let a = max(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu);
   let b = min(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu);
   let large = a >= 0x5e800000u;
-  let small = a < 0x21800000u;
+  let small = a < 0x29800000u;
   let down = select(select(1.0f, 1.2676506e30f, small), 8.4703295e-22f, large);
   let up = select(select(1.0f, 7.888609e-31f, small), 1.1805916e21f, large);
   let p = bitcast<f32>(a) * down;
@@ -483,8 +500,10 @@ fn h_trig_reduce_f32(x: f32) -> vec2<f32> {
   if (abs(x) >= 6400.0f) { return h_trig_reduce_huge_f32(x); }
   let k = h_nearest_f32(x * 0.63661975f);
   let n = f32(k);
-  let r = ((x - n * 1.5703125f) - n * 0.0004837513f) - n * 7.5495336e-08f;
-  return vec2<f32>(r - n * 2.563344e-12f, f32(k & 3i));
+  let r1 = h_opaque_f32(x - n * 1.5703125f);
+  let r2 = h_opaque_f32(r1 - n * 0.0004837513f);
+  let r3 = h_opaque_f32(r2 - n * 7.5495336e-08f);
+  return vec2<f32>(r3 - n * 2.563344e-12f, f32(k & 3i));
 }
 
 fn h_sin_reduced_f32(r: f32) -> f32 {
@@ -587,8 +606,12 @@ fn h_atan2_f32(y: f32, x: f32) -> f32 {
   let equal = x_size == y_size;
   let small = select(1.0f, 1.8446744e19f, most < 1e-12f);
   let scale = select(small, 5.421011e-20f, most > 1.8446744e19f);
-  let q = h_quotient_f32(select(least * scale, 1.0f, equal), select(most * scale, 1.0f, equal));
-  let octant = h_atan_unit_f32(select(q, bitcast<f32>(d.zero), equal && x_size == 0u));
+  let above = select(least * scale, 1.0f, equal);
+  let below = select(most * scale, 1.0f, equal);
+  // Both are zeros, or subnormals that the device takes for zeros.
+  let nothing = below == 0.0f || (equal && x_size == 0u);
+  let q = h_quotient_f32(above, select(below, 1.0f, nothing));
+  let octant = h_atan_unit_f32(select(q, bitcast<f32>(d.zero), nothing));
   let quadrant = select(octant, 1.5707964f - (octant + 4.371139e-8f), y_size > x_size);
   let left = bitcast<u32>(x) >= 0x80000000u;
   let half = select(quadrant, 3.1415927f - (quadrant + 8.742278e-8f), left);
@@ -669,8 +692,12 @@ fn h_erf_f32(x: f32) -> f32 {
   let b = select(a, 4.0f, a > 4.0f);
   let big = 1.0f - h_exp_sum_f32(-((((((-0.00018556567f * b + 0.002939547f) * b - 0.021805152f) * b + 0.103037156f) * b + 0.6382258f) * b + 1.12704f) * b + 0.00035370892f), 0.0f, 0i, 1.0f);
   let signed = bitcast<f32>(bitcast<u32>(big) | (bitcast<u32>(x) & 0x80000000u));
-  let y = select(x + h_erf_tail_f32(x), signed, a > 1.0f);
-  return h_keep_nan_f32(x, select(y, x, a == 0.0f));
+  let small = select(x + h_erf_tail_f32(x), x * 1.1283792f, a < 1e-6f);
+  let y = select(small, signed, a > 1.0f);
+  // A subnormal is a number of units of 2^-149, which no device flushes as an integer.
+  let units = bitcast<u32>(x) & 0x7fffffffu;
+  let most = u32(round(f32(units) * 1.1283792f)) | (bitcast<u32>(x) & 0x80000000u);
+  return h_keep_nan_f32(x, select(y, bitcast<f32>(most), units < 0x800000u));
 }
 
 fn h_erfc_f32(x: f32) -> f32 {
@@ -680,7 +707,7 @@ fn h_erfc_f32(x: f32) -> f32 {
   let below = 1.0f + 2.0f * b;
   let r = h_div_f32(1.0f, below);
   let top = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
-  let low = h_opaque_f32(1.0f - r * below) - (b - top) * (b + top);
+  let low = h_opaque_f32(1.0f - r * below) - h_opaque_f32(b - top) * (b + top);
   let tail = h_exp_sum_f32(-(top * top), low, 0i, ((((((((-0.0015220889f * q + 0.0010877324f) * q + 0.00879122f) * q - 0.008011188f) * q - 0.05423312f) * q + 0.16405056f) * q - 0.1660296f) * q - 0.092763826f) * q + 1.2769784f) * r);
   let middle = 1.0f - (x + h_erf_tail_f32(x));
   let y = select(select(tail, 2.0f - tail, x < 0.0f), middle, a < 0.8125f);
@@ -699,9 +726,9 @@ fn h_gamma_stirling_f32(a: f32, inverse: bool, factor: f32) -> f32 {
   let y_top = h_top_f32(y);
   let a_top = h_top_f32(a);
   let high = y_top * t.x - a_top * 1.4423828f;
-  let less = a_top * 0.0003122284f + (a - a_top) * 1.442695f;
+  let less = a_top * 0.0003122284f + h_opaque_f32(a - a_top) * 1.442695f;
   let more = 1.3257481f + h_stirling_f32(a) * 1.442695f;
-  let low = ((y - y_top) * t.x + y * t.y) + (more - less);
+  let low = (h_opaque_f32(y - y_top) * t.x + y * t.y) + (more - less);
   return h_exp2_sum_f32(select(high, -high, inverse), select(low, -low, inverse), factor);
 }
 
@@ -714,7 +741,7 @@ fn h_gamma_recurrence_f32(x: f32) -> f32 {
   up = up * select(1.0f, x - 4.0f, n >= 4.0f);
   up = up * select(1.0f, x - 5.0f, n >= 5.0f);
   var down = 1.0f;
-  down = down * select(1.0f, x + 0.0f, n <= -1.0f);
+  down = down * select(1.0f, x, n <= -1.0f);
   down = down * select(1.0f, x + 1.0f, n <= -2.0f);
   down = down * select(1.0f, x + 2.0f, n <= -3.0f);
   down = down * select(1.0f, x + 3.0f, n <= -4.0f);
@@ -749,7 +776,7 @@ fn h_gamma_f32(x: f32) -> f32 {
   }
   let bits = bitcast<u32>(x);
   let size = bits & 0x7fffffffu;
-  let pole = x <= 0.0f && x == floor(x);
+  let pole = size >= 0x800000u && x < 0.0f && x == floor(x);
   let edge = select(select(0x7fc00000u, 0x7f800000u, x > 0.0f), bits | 0x7f800000u, size == 0u);
   return select(bitcast<f32>(edge), y, size < 0x7f800000u && !pole);
 }

@@ -46,8 +46,12 @@ fn h_erf_f32(x: f32) -> f32 {
   let b = select(a, 4.0f, a > 4.0f);
   let big = 1.0f - h_exp_sum_f32(-$P, 0.0f, 0i, 1.0f);
   let signed = bitcast<f32>(bitcast<u32>(big) | (bitcast<u32>(x) & 0x80000000u));
-  let y = select(x + h_erf_tail_f32(x), signed, a > 1.0f);
-  return h_keep_nan_f32(x, select(y, x, a == 0.0f));
+  let small = select(x + h_erf_tail_f32(x), x * 1.1283792f, a < 1e-6f);
+  let y = select(small, signed, a > 1.0f);
+  // A subnormal is a number of units of 2^-149, which no device flushes as an integer.
+  let units = bitcast<u32>(x) & 0x7fffffffu;
+  let most = u32(round(f32(units) * 1.1283792f)) | (bitcast<u32>(x) & 0x80000000u);
+  return h_keep_nan_f32(x, select(y, bitcast<f32>(most), units < 0x800000u));
 }""",
             P=("b", _MINUS_LOG_ERFC),
         ),
@@ -64,7 +68,7 @@ fn h_erfc_f32(x: f32) -> f32 {
   let below = 1.0f + 2.0f * b;
   let r = h_div_f32(1.0f, below);
   let top = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
-  let low = h_opaque_f32(1.0f - r * below) - (b - top) * (b + top);
+  let low = h_opaque_f32(1.0f - r * below) - h_opaque_f32(b - top) * (b + top);
   let tail = h_exp_sum_f32(-(top * top), low, 0i, $P * r);
   let middle = 1.0f - (x + h_erf_tail_f32(x));
   let y = select(select(tail, 2.0f - tail, x < 0.0f), middle, a < 0.8125f);

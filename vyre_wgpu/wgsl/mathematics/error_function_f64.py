@@ -99,6 +99,7 @@ fn h_erfc_tail_f64(a: f64) -> f64 {
 fn h_erf_f64(x: f64) -> f64 {
   if (h_is_nan_f64(x)) { return x; }
   let a = abs(x);
+  if (a < 1.0e-9lf) { return x * 1.1283791670955126lf; }
   if (a <= 1.0lf) { return x + h_erf_rest_f64(x); }
   return h_with_sign_f64(1.0lf - h_erfc_tail_f64(min(a, 7.0lf)), x);
 }""",

@@ -25,9 +25,10 @@ ENTRIES: Entries = {
         """
 fn h_scale_f32(m: f32, k: i32) -> f32 {
   let half = k >> 1u;
-  return (m * bitcast<f32>((half + 127i) << 23u)) * bitcast<f32>((k - half + 127i) << 23u);
+  let scaled = h_opaque_f32(m * bitcast<f32>((half + 127i) << 23u));
+  return scaled * bitcast<f32>((k - half + 127i) << 23u);
 }""",
-        (),
+        ("h_opaque_f32",),
     ),
     # y, but NaN where x is NaN: a driver may make minima of the selections that limit x.
     "h_keep_nan_f32": (
@@ -54,13 +55,13 @@ fn h_exp_sum_f32(argument: f32, low: f32, shift: i32, factor: f32) -> f32 {
   let x = select(select(argument, 100.0f, argument > 100.0f), -110.0f, argument < -110.0f);
   let k = h_nearest_f32(x * 1.442695f);
   let n = f32(k);
-  let r = ((x - n * 0.693359375f) + n * 0.00021219444f) + low;
+  let r = (h_opaque_f32(x - n * 0.693359375f) + n * 0.00021219444f) + low;
   let e = factor + factor * (r + (r * r) * $P);
   return h_keep_nan_f32(argument, h_scale_f32(e, k + shift));
 }""",
             P=("r", _EXP),
         ),
-        ("h_nearest_f32", "h_scale_f32", "h_keep_nan_f32"),
+        ("h_nearest_f32", "h_opaque_f32", "h_scale_f32", "h_keep_nan_f32"),
     ),
     "h_exp_f32": (
         """
@@ -76,7 +77,7 @@ fn h_exp_f32(x: f32) -> f32 {
             """
 fn h_exp2_sum_f32(x: f32, low: f32, factor: f32) -> f32 {
   let k = h_nearest_f32(h_opaque_f32(x + low));
-  let r = (x - f32(k)) + low;
+  let r = h_opaque_f32(x - f32(k)) + low;
   return h_scale_f32(factor * (1.0f + r * $P), k);
 }""",
             P=("r", _EXP2),
@@ -99,15 +100,15 @@ fn h_expm1_f32(argument: f32) -> f32 {
   let x = select(select(argument, 100.0f, argument > 100.0f), -20.0f, argument < -20.0f);
   let k = h_nearest_f32(x * 1.442695f);
   let n = f32(k);
-  let r = (x - n * 0.693359375f) + n * 0.00021219444f;
+  let r = h_opaque_f32(x - n * 0.693359375f) + n * 0.00021219444f;
   let p = r + (r * r) * $P;
-  let rest = 1.0f - bitcast<f32>((127i - min(k, 40i)) << 23u);
+  let rest = h_opaque_f32(1.0f - bitcast<f32>((127i - min(k, 40i)) << 23u));
   let y = h_keep_nan_f32(argument, h_scale_f32(p + rest, k));
   return select(y, argument, abs(argument) < 1e-8f);
 }""",
             P=("r", _EXPM1),
         ),
-        ("h_nearest_f32", "h_scale_f32", "h_keep_nan_f32"),
+        ("h_nearest_f32", "h_opaque_f32", "h_scale_f32", "h_keep_nan_f32"),
     ),
     # 1 / (1 + exp(-x)), and exp(x) times that of -x left of 0; the quotient with a Newton step.
     "h_sigmoid_f32": (

@@ -93,10 +93,10 @@ fn h_exp2_f64(x: f64) -> f64 {
   if (h_is_nan_f64(x)) { return x; }
   let a = min(max(x, -1100.0lf), 1030.0lf);
   let k = floor(a + 0.5lf);
-  let e = h_expm1_rest_f64(vec2<f64>((a - k) * 0.6931471805599453lf, 0.0lf));
+  let e = h_expm1_rest_f64(vec2<f64>(h_opaque_f64(a - k) * 0.6931471805599453lf, 0.0lf));
   return h_scale_f64(1.0lf + e.x, i32(k));
 }""",
-        ("h_is_nan_f64", "h_expm1_rest_f64", "h_scale_f64"),
+        ("h_is_nan_f64", "h_opaque_f64", "h_expm1_rest_f64", "h_scale_f64"),
     ),
     # e^x - 1 = 2^k ((1 - 2^-k) + (e^r - 1)) as a pair, without the factor 2^k; -60 < x < 720.
     "h_expm1_pair_f64": (

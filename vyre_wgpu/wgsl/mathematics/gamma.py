@@ -28,7 +28,10 @@ _STIRLING = (0.083333276, -0.002762651)
 # Factors of the recurrence, each where the distance n to [2, 3] asks for it. No loops: a shader
 # compiler that unrolls them takes seconds.
 _UP = "\n".join(f"  up = up * select(1.0f, x - {k}.0f, n >= {k}.0f);" for k in range(1, 6))
-_DOWN = "\n".join(f"  down = down * select(1.0f, x + {k}.0f, n <= {-1 - k}.0f);" for k in range(10))
+_DOWN = "\n".join(
+    f"  down = down * select(1.0f, {f'x + {k}.0f' if k else 'x'}, n <= {-1 - k}.0f);"
+    for k in range(10)
+)
 
 ENTRIES: Entries = {
     # What Stirling's formula lacks, for x >= 8.
@@ -53,12 +56,12 @@ fn h_gamma_stirling_f32(a: f32, inverse: bool, factor: f32) -> f32 {
   let y_top = h_top_f32(y);
   let a_top = h_top_f32(a);
   let high = y_top * t.x - a_top * 1.4423828f;
-  let less = a_top * 0.0003122284f + (a - a_top) * 1.442695f;
+  let less = a_top * 0.0003122284f + h_opaque_f32(a - a_top) * 1.442695f;
   let more = 1.3257481f + h_stirling_f32(a) * 1.442695f;
-  let low = ((y - y_top) * t.x + y * t.y) + (more - less);
+  let low = (h_opaque_f32(y - y_top) * t.x + y * t.y) + (more - less);
   return h_exp2_sum_f32(select(high, -high, inverse), select(low, -low, inverse), factor);
 }""",
-        ("h_log2_pair_f32", "h_top_f32", "h_stirling_f32", "h_exp2_sum_f32"),
+        ("h_log2_pair_f32", "h_top_f32", "h_opaque_f32", "h_stirling_f32", "h_exp2_sum_f32"),
     ),
     # gamma for abs(x) < 8: y = x - n in [2, 3], and the factors between x and y.
     "h_gamma_recurrence_f32": (
@@ -104,7 +107,7 @@ fn h_gamma_f32(x: f32) -> f32 {
   }
   let bits = bitcast<u32>(x);
   let size = bits & 0x7fffffffu;
-  let pole = x <= 0.0f && x == floor(x);
+  let pole = size >= 0x800000u && x < 0.0f && x == floor(x);
   let edge = select(select(0x7fc00000u, 0x7f800000u, x > 0.0f), bits | 0x7f800000u, size == 0u);
   return select(bitcast<f32>(edge), y, size < 0x7f800000u && !pole);
 }""",

@@ -100,8 +100,12 @@ fn h_atan2_f32(y: f32, x: f32) -> f32 {
   let equal = x_size == y_size;
   let small = select(1.0f, 1.8446744e19f, most < 1e-12f);
   let scale = select(small, 5.421011e-20f, most > 1.8446744e19f);
-  let q = h_quotient_f32(select(least * scale, 1.0f, equal), select(most * scale, 1.0f, equal));
-  let octant = h_atan_unit_f32(select(q, bitcast<f32>(d.zero), equal && x_size == 0u));
+  let above = select(least * scale, 1.0f, equal);
+  let below = select(most * scale, 1.0f, equal);
+  // Both are zeros, or subnormals that the device takes for zeros.
+  let nothing = below == 0.0f || (equal && x_size == 0u);
+  let q = h_quotient_f32(above, select(below, 1.0f, nothing));
+  let octant = h_atan_unit_f32(select(q, bitcast<f32>(d.zero), nothing));
   let quadrant = select(octant, 1.5707964f - (octant + 4.371139e-8f), y_size > x_size);
   let left = bitcast<u32>(x) >= 0x80000000u;
   let half = select(quadrant, 3.1415927f - (quadrant + 8.742278e-8f), left);

@@ -27,9 +27,9 @@ fn h_log_reduce_f32(x: f32) -> vec2<f32> {
   let bits = select(raw, bitcast<u32>(f32(raw)), subnormal);
   let e = bitcast<i32>(bits - 0x3f3504f3u) >> 23u;
   let m = bitcast<f32>(bits - (bitcast<u32>(e) << 23u));
-  return vec2<f32>(m - 1.0f, f32(e - select(0i, 149i, subnormal)));
+  return vec2<f32>(h_opaque_f32(m - 1.0f), f32(e - select(0i, 149i, subnormal)));
 }""",
-        (),
+        ("h_opaque_f32",),
     ),
     # log1p(f) - f.
     "h_log_tail_f32": (
@@ -94,11 +94,11 @@ fn h_log1p_sum_f32(x: f32, shift: f32) -> f32 {
   let p = h_log_reduce_f32(u);
   let e = i32(min(p.y, 30.0f));
   let s = bitcast<f32>((127i - e) << 23u);
-  let f = select(x * s + (s - 1.0f), p.x, e > 25i);
+  let f = select(x * s + h_opaque_f32(s - 1.0f), p.x, e > 25i);
   let n = p.y + shift;
   return n * 0.693359375f + (f + (h_log_tail_f32(f) - n * 0.00021219444f));
 }""",
-        ("h_log_reduce_f32", "h_log_tail_f32"),
+        ("h_log_reduce_f32", "h_log_tail_f32", "h_opaque_f32"),
     ),
     "h_log1p_f32": (
         """

@@ -50,7 +50,8 @@ fn h_log_parts_f64(x: f64) -> vec2<f64> {
     "h_log_sum_f64": (
         with_polynomials(
             """
-fn h_log_sum_f64(f: f64, k: f64, c: f64) -> f64 {
+fn h_log_sum_f64(less_one: f64, k: f64, c: f64) -> f64 {
+  let f = h_opaque_f64(less_one);
   let s = f / (2.0lf + f);
   let z = s * s;
   let half = 0.5lf * f * f;
@@ -59,7 +60,7 @@ fn h_log_sum_f64(f: f64, k: f64, c: f64) -> f64 {
 }""",
             P=("z", _R),
         ),
-        (),
+        ("h_opaque_f64",),
     ),
     "h_log_f64": (
         """
@@ -107,7 +108,7 @@ fn h_log1p_f64(x: f64) -> f64 {
             """
 fn h_log_pair_f64(x: f64) -> vec2<f64> {
   let m = h_log_parts_f64(x);
-  let f = m.x - 1.0lf;
+  let f = h_opaque_f64(m.x - 1.0lf);
   let s = h_pair_quotient_f64(vec2<f64>(f, 0.0lf), h_fast_sum_f64(2.0lf, f));
   let z = h_pair_product_f64(s, s);
   let square = z.x;
@@ -123,6 +124,7 @@ fn h_log_pair_f64(x: f64) -> vec2<f64> {
         ),
         (
             "h_log_parts_f64",
+            "h_opaque_f64",
             "h_pair_quotient_f64",
             "h_fast_sum_f64",
             "h_two_sum_f64",

@@ -21,9 +21,10 @@ ENTRIES: Entries = {
     "h_fast_sum_f64": (
         """
 fn h_fast_sum_f64(a: f64, b: f64) -> vec2<f64> {
+  let large = h_opaque_f64(a);
   let small = h_opaque_f64(b);
-  let s = h_opaque_f64(a + small);
-  return vec2<f64>(s, small - (s - a));
+  let s = h_opaque_f64(large + small);
+  return vec2<f64>(s, h_opaque_f64(small - h_opaque_f64(s - large)));
 }""",
         ("h_opaque_f64",),
     ),
@@ -31,10 +32,12 @@ fn h_fast_sum_f64(a: f64, b: f64) -> vec2<f64> {
     "h_two_sum_f64": (
         """
 fn h_two_sum_f64(a: f64, b: f64) -> vec2<f64> {
+  let one = h_opaque_f64(a);
   let other = h_opaque_f64(b);
-  let s = h_opaque_f64(a + other);
-  let part = h_opaque_f64(s - a);
-  return vec2<f64>(s, (a - (s - part)) + (other - part));
+  let s = h_opaque_f64(one + other);
+  let part = h_opaque_f64(s - one);
+  let lost = h_opaque_f64(one - h_opaque_f64(s - part));
+  return vec2<f64>(s, h_opaque_f64(lost + h_opaque_f64(other - part)));
 }""",
         ("h_opaque_f64",),
     ),
@@ -51,10 +54,13 @@ fn h_head_f64(a: f64) -> f64 {
 fn h_two_product_f64(a: f64, b: f64) -> vec2<f64> {
   let p = h_opaque_f64(a * b);
   let ah = h_head_f64(a);
-  let al = a - ah;
+  let al = h_opaque_f64(a - ah);
   let bh = h_head_f64(b);
-  let bl = b - bh;
-  return vec2<f64>(p, ((ah * bh - p) + ah * bl + al * bh) + al * bl);
+  let bl = h_opaque_f64(b - bh);
+  let e1 = h_opaque_f64(ah * bh - p);
+  let e2 = h_opaque_f64(e1 + ah * bl);
+  let e3 = h_opaque_f64(e2 + al * bh);
+  return vec2<f64>(p, h_opaque_f64(e3 + al * bl));
 }""",
         ("h_opaque_f64", "h_head_f64"),
     ),
@@ -80,7 +86,7 @@ fn h_pair_product_f64(a: vec2<f64>, b: vec2<f64>) -> vec2<f64> {
 fn h_pair_quotient_f64(a: vec2<f64>, b: vec2<f64>) -> vec2<f64> {
   let q = h_opaque_f64(a.x / b.x);
   let p = h_two_product_f64(q, b.x);
-  let rest = ((a.x - p.x) - p.y) + (a.y - q * b.y);
+  let rest = (h_opaque_f64(a.x - p.x) - p.y) + (a.y - q * b.y);
   return h_fast_sum_f64(q, rest / b.x);
 }""",
         ("h_opaque_f64", "h_two_product_f64", "h_fast_sum_f64"),
@@ -91,7 +97,7 @@ fn h_pair_quotient_f64(a: vec2<f64>, b: vec2<f64>) -> vec2<f64> {
 fn h_pair_sqrt_f64(a: vec2<f64>) -> vec2<f64> {
   let s = h_opaque_f64(sqrt(a.x));
   let p = h_two_product_f64(s, s);
-  return h_fast_sum_f64(s, (((a.x - p.x) - p.y) + a.y) / (2.0lf * s));
+  return h_fast_sum_f64(s, ((h_opaque_f64(a.x - p.x) - p.y) + a.y) / (2.0lf * s));
 }""",
         ("h_opaque_f64", "h_two_product_f64", "h_fast_sum_f64"),
     ),
@@ -108,17 +114,20 @@ fn h_power_of_two_f64(k: i32) -> f64 {
         """
 fn h_scale_f64(a: f64, k: i32) -> f64 {
   let half = k >> 1u;
-  return (a * h_power_of_two_f64(half)) * h_power_of_two_f64(k - half);
+  return h_opaque_f64(a * h_power_of_two_f64(half)) * h_power_of_two_f64(k - half);
 }""",
-        ("h_power_of_two_f64",),
+        ("h_power_of_two_f64", "h_opaque_f64"),
     ),
-    # A positive finite number as (m, k), a = m 2^k and 1 <= m < 2.
+    # A positive finite number as (m, k), a = m 2^k and 1 <= m < 2. A subnormal is taken as an
+    # integer, times 2^-1074.
     "h_split_f64": (
         """
 fn h_split_f64(a: f64) -> vec2<f64> {
-  let small = a < 2.2250738585072014e-308lf;
-  let bits = bitcast<u64>(select(a, a * 18014398509481984.0lf, small));
-  let k = i32(u32(bits >> 52u)) - select(1023i, 1077i, small);
+  let raw = bitcast<u64>(a);
+  let small = raw < 0x10000000000000lu;
+  let units = f64(u32(raw >> 32u)) * 4294967296.0lf + f64(u32(raw & 0xfffffffflu));
+  let bits = select(raw, bitcast<u64>(units), small);
+  let k = i32(u32(bits >> 52u)) - select(1023i, 2097i, small);
   return vec2<f64>(bitcast<f64>((bits & 0xffffffffffffflu) | 0x3ff0000000000000lu), f64(k));
 }""",
         (),

@@ -31,23 +31,23 @@ fn h_log2_pair_f32(a: f32) -> vec2<f32> {
   let p = h_log_reduce_f32(a);
   let below = 2.0f + p.x;
   let below_top = h_top_f32(below);
-  let below_low = p.x - (below_top - 2.0f);
+  let below_low = p.x - h_opaque_f32(below_top - 2.0f);
   let s = h_div_f32(p.x, below);
   let top = h_top_f32(s);
-  let low = h_div_f32((p.x - top * below_top) - top * below_low, below);
+  let low = h_div_f32(h_opaque_f32(p.x - top * below_top) - top * below_low, below);
   let better = top + low;
   let z = better * better;
   let tail = low + (better * z) * $P;
   let sum = h_top_f32(top + tail);
-  let rest = tail - (sum - top);
+  let rest = tail - h_opaque_f32(sum - top);
   let high = sum * 2.884765625f;
   let rest2 = sum * 0.0006244568f + rest * 2.88539f;
   let first = h_top_f32(p.y + (high + rest2));
-  return vec2<f32>(first, rest2 - ((first - p.y) - high));
+  return vec2<f32>(first, rest2 - h_opaque_f32(h_opaque_f32(first - p.y) - high));
 }""",
             P=("z", _ATANH),
         ),
-        ("h_log_reduce_f32", "h_top_f32", "h_div_f32"),
+        ("h_log_reduce_f32", "h_top_f32", "h_opaque_f32", "h_div_f32"),
     ),
     # a^(y + low) for a positive finite a; low is tiny beside y.
     "h_pow_positive_f32": (
@@ -57,12 +57,12 @@ fn h_pow_positive_f32(a: f32, exponent: f32, low: f32) -> f32 {
   let t = h_log2_pair_f32(a);
   let y_top = h_top_f32(y);
   let high = y_top * t.x;
-  let rest = ((y - y_top) * t.x + y * t.y) + low * (t.x + t.y);
+  let rest = (h_opaque_f32(y - y_top) * t.x + y * t.y) + low * (t.x + t.y);
   let outside = abs(high) > 200.0f;
   let limit = select(-200.0f, 200.0f, high > 0.0f);
   return h_exp2_sum_f32(select(high, limit, outside), select(rest, 0.0f, outside), 1.0f);
 }""",
-        ("h_log2_pair_f32", "h_top_f32", "h_exp2_sum_f32"),
+        ("h_log2_pair_f32", "h_top_f32", "h_opaque_f32", "h_exp2_sum_f32"),
     ),
     # The table of C99 Annex F.9.4.4.
     "h_pow_f32": (
@@ -72,8 +72,10 @@ fn h_pow_f32(x: f32, y: f32) -> f32 {
   let x_size = x_bits & 0x7fffffffu;
   let y_size = bitcast<u32>(y) & 0x7fffffffu;
   let edge = x_size == 0u || x_size >= 0x7f800000u;
-  let power = h_pow_positive_f32(select(abs(x), 1.0f, edge), y, 0.0f);
-  let up = (x_size == 0u) == (y < 0.0f);
+  // Chosen as bits: as a float a device may flush a subnormal.
+  let base = bitcast<f32>(select(x_size, 0x3f800000u, edge));
+  let power = h_pow_positive_f32(base, y, 0.0f);
+  let up = (x_size == 0u) == (bitcast<u32>(y) >= 0x80000000u);
   let size = select(power, bitcast<f32>(select(0u, 0x7f800000u, up)), edge);
   let small = y_size < 0x4b800000u;
   let n = i32(select(0.0f, y, small));
@@ -96,9 +98,12 @@ fn h_product_f32(a: f32, b: f32) -> vec2<f32> {
   let p = h_opaque_f32(a * b);
   let a_top = h_top_f32(a);
   let b_top = h_top_f32(b);
-  let a_low = a - a_top;
-  let b_low = b - b_top;
-  return vec2<f32>(p, ((a_top * b_top - p) + a_top * b_low + a_low * b_top) + a_low * b_low);
+  let a_low = h_opaque_f32(a - a_top);
+  let b_low = h_opaque_f32(b - b_top);
+  let e1 = h_opaque_f32(a_top * b_top - p);
+  let e2 = h_opaque_f32(e1 + a_top * b_low);
+  let e3 = h_opaque_f32(e2 + a_low * b_top);
+  return vec2<f32>(p, h_opaque_f32(e3 + a_low * b_low));
 }""",
         ("h_top_f32", "h_opaque_f32"),
     ),
@@ -109,7 +114,7 @@ fn h_multiply_pairs_f32(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   let p = h_product_f32(a.x, b.x);
   let low = p.y + (a.x * b.y + a.y * b.x);
   let sum = h_opaque_f32(p.x + low);
-  return vec2<f32>(sum, low - (sum - p.x));
+  return vec2<f32>(sum, h_opaque_f32(low - h_opaque_f32(sum - p.x)));
 }""",
         ("h_product_f32", "h_opaque_f32"),
     ),

@@ -85,10 +85,10 @@ fn h_powi_f64(a: f64, n: i32) -> f64 {
     "h_rsqrt_f64": (
         """
 fn h_rsqrt_f64(x: f64) -> f64 {
-  if (x == 0.0lf) { return h_with_sign_f64(h_infinity_f64(), x); }
-  if (!(x > 0.0lf && h_is_finite_f64(x))) {
+  if ((bitcast<u64>(x) << 1u) == 0lu) { return h_with_sign_f64(h_infinity_f64(), x); }
+  if (bitcast<u64>(x) >= 0x7ff0000000000000lu) {
     if (h_is_nan_f64(x)) { return x; }
-    return select(0.0lf, h_no_number_f64(), x < 0.0lf);
+    return select(0.0lf, h_no_number_f64(), (bitcast<u64>(x) >> 63u) != 0lu);
   }
   let p = h_split_f64(x);
   let half = floor(p.y * 0.5lf);
@@ -96,13 +96,12 @@ fn h_rsqrt_f64(x: f64) -> f64 {
   let y = h_opaque_f64(1.0lf / sqrt(m));
   let square = h_two_product_f64(y, y);
   let one = h_two_product_f64(m, square.x);
-  let rest = ((1.0lf - one.x) - one.y) - m * square.y;
-  return h_scale_f64(y + 0.5lf * y * rest, -i32(half));
+  let rest = (h_opaque_f64(1.0lf - one.x) - one.y) - m * square.y;
+  return h_scale_f64(y + h_opaque_f64(0.5lf * y * rest), -i32(half));
 }""",
         (
             "h_with_sign_f64",
             "h_infinity_f64",
-            "h_is_finite_f64",
             "h_is_nan_f64",
             "h_no_number_f64",
             "h_split_f64",
@@ -116,8 +115,8 @@ fn h_rsqrt_f64(x: f64) -> f64 {
     "h_cbrt_f64": (
         """
 fn h_cbrt_f64(x: f64) -> f64 {
-  if (x == 0.0lf || !h_is_finite_f64(x)) { return x; }
-  let p = h_split_f64(abs(x));
+  if ((bitcast<u64>(x) << 1u) == 0lu || !h_is_finite_f64(x)) { return x; }
+  let p = h_split_f64(bitcast<f64>(bitcast<u64>(x) & 0x7ffffffffffffffflu));
   let k = bitcast<u32>(i32(p.y) + 3072i);
   let j = k / 3u;
   let m = p.x * h_power_of_two_f64(bitcast<i32>(k - 3u * j));

@@ -11,18 +11,21 @@ from .polynomial import Entries
 __all__ = ["ENTRIES"]
 
 ENTRIES: Entries = {
-    # a / b; where the remainder may be subnormal or is no number, the device's quotient.
+    # a / b; where a part may be subnormal or the remainder is no number, the device's quotient.
     "h_quotient_f32": (
         """
 fn h_quotient_f32(a: f32, b: f32) -> f32 {
   let q = h_div_f32(a, b);
   let q_top = bitcast<f32>(bitcast<u32>(q) & 0xfffff000u);
   let b_top = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
-  let left = ((a - q_top * b_top) - q_top * (b - b_top)) - (q - q_top) * b;
-  let moderate = abs(a) > 1e-30f && abs(b) < 3e38f && abs(q) < 3e38f;
+  let b_low = h_opaque_f32(b - b_top);
+  let q_low = h_opaque_f32(q - q_top);
+  let left = h_opaque_f32(h_opaque_f32(a - q_top * b_top) - q_top * b_low) - q_low * b;
+  let least = min(abs(a), min(abs(b), abs(q)));
+  let moderate = least > 1e-30f && abs(b) < 3e38f && abs(q) < 3e38f;
   return q + select(0.0f, h_div_f32(left, b), moderate);
 }""",
-        ("h_div_f32",),
+        ("h_div_f32", "h_opaque_f32"),
     ),
     # sqrt(a) as a sum of two floats, the first of 12 bits, for 0 and a >= 1e-30.
     "h_root_pair_f32": (

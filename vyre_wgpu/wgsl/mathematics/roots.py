@@ -15,14 +15,14 @@ fn h_rsqrt_f32(x: f32) -> f32 {
   let subnormal = bits < 0x800000u;
   let a = select(x, f32(bits) * 2.0f, subnormal);
   let y = h_div_f32(1.0f, sqrt(select(a, 1.0f, bits - 1u >= 0x7f7fffffu)));
-  let better = y + (0.5f * y) * (1.0f - (a * y) * y);
+  let better = y + (0.5f * y) * (1.0f - h_opaque_f32(a * y) * y);
   let scaled = select(better, better * 3.7778932e22f, subnormal);
   let edge = select(0x7fc00000u, 0u, bits == 0x7f800000u);
   let zero = (bits & 0x7fffffffu) == 0u;
   let outside = bitcast<f32>(select(edge, 0x7f800000u | bits, zero));
   return select(scaled, outside, bits - 1u >= 0x7f7fffffu);
 }""",
-        ("h_div_f32",),
+        ("h_div_f32", "h_opaque_f32"),
     ),
     # Kahan's start: the exponent, and with it the whole word, is divided by 3. Two of Halley's
     # steps t (t^3 + 2a) / (2t^3 + a) follow, written as corrections.
@@ -54,7 +54,7 @@ fn h_hypot_f32(x: f32, y: f32) -> f32 {
   let a = max(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu);
   let b = min(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu);
   let large = a >= 0x5e800000u;
-  let small = a < 0x21800000u;
+  let small = a < 0x29800000u;
   let down = select(select(1.0f, 1.2676506e30f, small), 8.4703295e-22f, large);
   let up = select(select(1.0f, 7.888609e-31f, small), 1.1805916e21f, large);
   let p = bitcast<f32>(a) * down;

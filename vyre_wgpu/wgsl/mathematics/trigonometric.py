@@ -94,10 +94,12 @@ fn h_trig_reduce_f32(x: f32) -> vec2<f32> {
   if (abs(x) >= 6400.0f) { return h_trig_reduce_huge_f32(x); }
   let k = h_nearest_f32(x * 0.63661975f);
   let n = f32(k);
-  let r = ((x - n * 1.5703125f) - n * 0.0004837513f) - n * 7.5495336e-08f;
-  return vec2<f32>(r - n * 2.563344e-12f, f32(k & 3i));
+  let r1 = h_opaque_f32(x - n * 1.5703125f);
+  let r2 = h_opaque_f32(r1 - n * 0.0004837513f);
+  let r3 = h_opaque_f32(r2 - n * 7.5495336e-08f);
+  return vec2<f32>(r3 - n * 2.563344e-12f, f32(k & 3i));
 }""",
-        ("h_nearest_f32", "h_trig_reduce_huge_f32"),
+        ("h_nearest_f32", "h_opaque_f32", "h_trig_reduce_huge_f32"),
     ),
     "h_sin_reduced_f32": (
         with_polynomials(
