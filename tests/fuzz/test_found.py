@@ -197,3 +197,24 @@ def test_a_zero_that_a_driver_knows_is_still_a_zero(route: str, dtype: DType, ba
             assert np.array_equal(got, want, equal_nan=True), (got, want)
             numbers = ~np.isnan(want)
             assert np.array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers]), (got, want)
+
+
+def test_a_small_difference_is_taken_for_zero_and_compared(backend: Any) -> None:
+    """An H200 once disagreed: a sum as it is compared, and as a selection compares it, are one."""
+    b = vw.ProgramBuilder("found")
+    x = b.read("x", vw.f32)
+    y = b.output("y", vw.bool_, like=x)
+    i = b.global_id()
+    square = vw.trunc(vw.select(abs(x[i] * x[i]) < 2.35e-38, vw.f32(0), x[i] * x[i]))
+    t = square - x[i]
+    y[i] = vw.select(abs(t) < 2.35e-38, vw.f32(0), t) >= 0.0
+    given = np.concatenate(
+        [np.ldexp(np.float32(1.25), np.arange(-100, 60)), np.linspace(-4, 4, 4097)]
+    ).astype(np.float32)
+    given = np.concatenate([given, -given, np.float32([0.0, -0.0, np.inf, -np.inf, np.nan])])
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        squares = given * given
+        exact = np.trunc(np.where(np.abs(squares) < 2.35e-38, np.float32(0), squares)) - given
+        want = np.where(np.abs(exact) < 2.35e-38, np.float32(0), exact) >= 0
+    (got,) = backend.compile(b.build()).dispatch([given])
+    assert np.array_equal(got, want), given[got != want]
