@@ -76,7 +76,9 @@ check-tests:
 	echo '== pytest'
 	$(BIN)/python -m pytest
 	echo '== pytest, with dispatch blocks in uniform buffers'
-	VYRE_TEST_DISPATCH_BLOCK=uniform $(BIN)/python -m pytest -q tests/wgsl/test_statements.py \
+	VYRE_TEST_DISPATCH_BLOCK=uniform $(BIN)/python -m pytest -q tests/wgsl/test_control_flow.py \
+	    tests/wgsl/test_memory.py tests/wgsl/test_atomics.py tests/wgsl/test_barriers.py \
+	    tests/wgsl/test_launches.py tests/wgsl/test_long_bodies.py \
 	    tests/wgsl/test_loops.py tests/wgsl/test_extents.py tests/programs/test_crc32.py
 	echo '== pytest, through the public interface of wgpu-py'
 	VYRE_WGPU_NATIVE=0 $(BIN)/python -m pytest -q tests/pipeline/test_contract.py \

@@ -44,7 +44,7 @@ HERE = f"{__name__}:Null"
 
 @pytest.fixture(autouse=True)
 def default_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "_current", settings.Settings())
+    monkeypatch.setattr(settings, "chosen", settings.Settings())
     MADE.clear()
 
 
@@ -72,7 +72,7 @@ def test_closed_instance_is_replaced() -> None:
 def test_no_name_takes_the_setting_then_wgpu(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Registry({"wgpu": HERE, "other": HERE}, list)
     assert known.get() is known.get("wgpu")
-    monkeypatch.setattr(settings, "_current", settings.Settings(backend="other"))
+    monkeypatch.setattr(settings, "chosen", settings.Settings(backend="other"))
     assert known.get() is known.get("other")
 
 
@@ -80,7 +80,7 @@ def test_unknown_name_lists_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> N
     known = registry(("extra", "x:y"))
     with pytest.raises(InputError, match=r"backend 'nul' is unknown.*Fix: use one of: extra, null"):
         known.get("nul")
-    monkeypatch.setattr(settings, "_current", settings.Settings(backend="nope"))
+    monkeypatch.setattr(settings, "chosen", settings.Settings(backend="nope"))
     with pytest.raises(InputError, match=r"VYRE_WGPU_BACKEND.* 'nope'"):
         known.get()
 

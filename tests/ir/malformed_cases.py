@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import vyre_wgpu.ir as vw
-from tests.ir.rule_cases import Kernel
+from tests.ir.rules.kernel import Kernel
 from vyre_wgpu.ir.ops import Op
 from vyre_wgpu.ir.program import BufferKind, Program
 from vyre_wgpu.ir.sizes import SizeExpr, SizeOp, constant_size

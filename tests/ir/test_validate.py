@@ -11,27 +11,20 @@ import pytest
 
 import vyre_wgpu.ir as vw
 from tests.ir.malformed_cases import EDITS, small
-from tests.ir.rule_cases import (
-    ALLOWED,
-    CASES,
-    Case,
-    Kernel,
-    Write,
+from tests.ir.rule_cases import ALLOWED, CASES
+from tests.ir.rules.buffers import extent_needed_for_two_axes, store_to_input, unsized_output
+from tests.ir.rules.flow import flow_nearly_wrong
+from tests.ir.rules.kernel import Case, Kernel, Write, marked_line, problems_of
+from tests.ir.rules.typing import (
     bitcast_bool,
     exponent_of_pow_that_would_be_rounded,
     exponent_that_would_be_rounded,
-    extent_needed_for_two_axes,
     float_floor_division,
     float_index,
-    flow_nearly_wrong,
     integer_division,
-    marked_line,
     mixed_addition,
     pow_of_float_and_integer,
-    problems_of,
-    store_to_input,
     types_nearly_wrong,
-    unsized_output,
 )
 from vyre_wgpu.ir.ops import Op
 from vyre_wgpu.ir.program import Buffer, BufferKind, DebugInfo, Param, Program

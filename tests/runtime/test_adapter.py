@@ -84,7 +84,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> list[AdapterInfo]:
     monkeypatch.setattr(
         adapter_module, "enumerate_adapters", lambda: [Adapter(i, None) for i in adapters]
     )
-    monkeypatch.setattr(settings, "_current", settings.Settings())
+    monkeypatch.setattr(settings, "chosen", settings.Settings())
     return adapters
 
 
@@ -92,7 +92,7 @@ def test_argument_beats_environment_beats_default(
     machine: list[AdapterInfo], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert choose().info is machine[4]
-    monkeypatch.setattr(settings, "_current", settings.Settings(adapter="iris"))
+    monkeypatch.setattr(settings, "chosen", settings.Settings(adapter="iris"))
     assert choose().info is machine[1]
     assert choose("llvmpipe").info is machine[0]
 
@@ -114,7 +114,7 @@ def test_asking_for_software_logs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     choose("llvmpipe")
-    monkeypatch.setattr(settings, "_current", settings.Settings(adapter="0"))
+    monkeypatch.setattr(settings, "chosen", settings.Settings(adapter="0"))
     choose()
     assert caplog.records == []
 

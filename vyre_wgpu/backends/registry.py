@@ -56,6 +56,8 @@ class Registry:
         self._installed = installed
         self._registered: dict[str, Factory] = {}
         self._shared: dict[tuple[str, int], Backend] = {}
+        # What `get_backend` gives without a name, and the settings that say so.
+        self.usual: tuple[settings.Settings, Backend] | None = None
         self._process = os.getpid()
 
     def after_fork(self) -> None:
@@ -66,6 +68,7 @@ class Registry:
         """
         self._process = os.getpid()
         self._lock = threading.RLock()
+        self.usual = None
 
     def register(self, name: str, factory: Factory) -> None:
         """Adds a backend for this process.
@@ -163,6 +166,14 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 def get_backend(name: str | None = None) -> Backend:
     """The shared backend of a name, one for each process; see `Registry.get`."""
+    if name is None:
+        # The usual case, with as few calls as can be: each costs as much as all the rest.
+        usual = _registry.usual
+        if usual is not None and usual[0] is settings.chosen and not usual[1].closed:
+            return usual[1]
+        backend = _registry.get()
+        _registry.usual = settings.current(), backend
+        return backend
     return _registry.get(name)
 
 

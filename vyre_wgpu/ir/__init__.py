@@ -68,8 +68,10 @@ from .functions import (
     trunc,
     trunc_div,
 )
+from .handles import BufferHandle
 from .ops import OPS, Op, OpInfo
 from .program import Buffer, BufferKind, DebugInfo, Param, Program, Row, Table
+from .size_values import SizeValue
 from .sizes import SizeExpr
 from .types import (
     DType,
@@ -87,7 +89,7 @@ from .types import (
     u32,
     u64,
 )
-from .values import BufferHandle, Operand, SizeValue, Value, Var
+from .values import Operand, Value, Var
 
 __all__ = [
     "OPS",

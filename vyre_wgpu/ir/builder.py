@@ -8,60 +8,25 @@ together, each with its source line. What cannot be recorded at all (a value tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
-
-import numpy as np
+from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import Problem, ValidationError
+from .argument_checks import refuse_first_value, require_dtype, require_text, three, whole
+from .handles import BufferHandle
 from .hints import BUILDER_HINTS, missing_attribute
+from .open_block import Block
 from .ops import Op
 from .program import Buffer, BufferKind, DebugInfo, Param, Program
 from .recorder import Recorder
+from .size_values import SizeValue
 from .sizes import SizeExpr, SizeOp, constant_size
-from .types import ALL_DTYPES, DType, TypedLiteral, bool_, u32
+from .types import DType, TypedLiteral, bool_, i32, u32
 from .validate import infer_extent, validate
-from .values import BufferHandle, Operand, ParamValue, SizeValue, Value, Var, index_row, operand_row
+from .values import Operand, ParamValue, Value, Var, index_row, operand_row
 
 __all__ = ["ProgramBuilder"]
 
 Count = int | Value | None
-
-
-class _Block:
-    """A ``with`` block of the program, for one use; yields the loop index of a ``for``."""
-
-    def __init__(self, recorder: Recorder, written_as: str, opened: Value | None = None) -> None:
-        self._recorder = recorder
-        self._written_as = written_as
-        self._opened = opened
-        self._first_row: int | None = recorder.rows
-
-    def __enter__(self) -> Any:
-        """Raises `TypeError` at the second use, and where statements came before the first."""
-        if self._first_row != self._recorder.rows:
-            used = self._first_row is None
-            raise TypeError(
-                f"this block was {'used already' if used else 'opened before other statements'}: "
-                f"each is for one with statement, written as `with {self._written_as}:`"
-            )
-        self._first_row = None
-        return self._opened
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._recorder.close()
-
-    def __iter__(self) -> NoReturn:
-        variable = " as k" if self._opened is not None else ""
-        raise TypeError(
-            f"a block is opened by a with statement: write `with {self._written_as}{variable}:`, "
-            "with no Python for"
-        )
 
 
 class ProgramBuilder:
@@ -73,9 +38,9 @@ class ProgramBuilder:
     """
 
     def __init__(self, name: str = "", *, workgroup_size: int | tuple[int, ...] = 256) -> None:
-        _require_text("a program's name", name)
+        require_text("a program's name", name)
         self.name = name
-        self._workgroup_size = _three(workgroup_size)
+        self._workgroup_size = three(workgroup_size)
         self._recorder = Recorder()
         self._buffers: list[Buffer] = []
         self._params: list[Param] = []
@@ -85,8 +50,8 @@ class ProgramBuilder:
 
     def param(self, name: str, dtype: DType) -> Value:
         """Declares a scalar given at each dispatch; an integer one can be used in sizes."""
-        _require_text("a param's name", name)
-        _require_dtype(dtype)
+        require_text("a param's name", name)
+        require_dtype(dtype)
         index = len(self._params)
         self._params.append(Param(name, dtype))
         self._recorder.param_dtypes.append(dtype)
@@ -168,8 +133,8 @@ class ProgramBuilder:
         like: int | None = None,
         uninitialized: bool = False,
     ) -> BufferHandle:
-        _require_text("a buffer's name", name)
-        _require_dtype(dtype)
+        require_text("a buffer's name", name)
+        require_dtype(dtype)
         size = None if count is None else self._size(f"the count of {name!r}", count)
         index = len(self._buffers)
         self._buffers.append(Buffer(name, kind, dtype, size, like, uninitialized))
@@ -185,7 +150,7 @@ class ProgramBuilder:
                 )
                 return constant_size(0)
             return self._recorder.size_expr(size._row)
-        number = _whole(size)
+        number = whole(size)
         if number is not None:
             return constant_size(number)
         raise TypeError(
@@ -236,7 +201,7 @@ class ProgramBuilder:
         return self._leaf(Op.SUBGROUP_LANE)
 
     def _axis(self, op: Op, axis: int) -> Value:
-        number = _whole(axis)
+        number = whole(axis)
         if number is None:
             raise TypeError(f"an axis is 0, 1 or 2, not {axis!r}")
         if number not in (0, 1, 2):
@@ -253,7 +218,7 @@ class ProgramBuilder:
 
     def let(self, name: str, value: Value | TypedLiteral) -> Value:
         """Names a value. The empty name is allowed."""
-        _require_text("a name", name)
+        require_text("a name", name)
         row = self._typed(value, "let")
         row = self._recorder.emit(Op.LET, self._recorder.dtype[row], row)
         self._name(row, name)
@@ -267,10 +232,10 @@ class ProgramBuilder:
             dtype: its type.
             init: its first value; zero or false if not given.
         """
-        _require_text("a name", name)
+        require_text("a name", name)
         if init is None and not isinstance(dtype, DType):
-            _refuse_first_value(name, dtype)
-        _require_dtype(dtype)
+            refuse_first_value(name, dtype)
+        require_dtype(dtype)
         value = (
             self._recorder.literal(dtype, 0)
             if init is None
@@ -293,13 +258,13 @@ class ProgramBuilder:
 
     # Control flow
 
-    def if_(self, condition: Operand) -> _Block:
+    def if_(self, condition: Operand) -> Block:
         """Opens a block that runs where the bool condition holds."""
         row = operand_row(self._recorder, condition, bool_, "condition")
         self._recorder.open(Op.IF, a=row)
-        return _Block(self._recorder, "b.if_(...)")
+        return Block(self._recorder, "b.if_(...)")
 
-    def else_(self) -> _Block:
+    def else_(self) -> Block:
         """Opens the other block of the ``if_`` that just ended.
 
         Raises:
@@ -314,7 +279,7 @@ class ProgramBuilder:
             )
             raise ValidationError([problem], program=self.name)
         self._recorder.next_part(Op.ELSE)
-        return _Block(self._recorder, "b.else_()")
+        return Block(self._recorder, "b.else_()")
 
     def for_range(
         self,
@@ -324,7 +289,7 @@ class ProgramBuilder:
         *,
         dtype: DType | None = None,
         name: str = "",
-    ) -> _Block:
+    ) -> Block:
         """Opens a loop over ``start, start + step, ...`` below ``stop``; yields the index.
 
         Bounds are evaluated once; a negative step counts down to above ``stop``; the index never
@@ -337,17 +302,31 @@ class ProgramBuilder:
             dtype: type of the index if all bounds are plain numbers; u32 unless given.
             name: name of the index.
         """
-        _require_text("a name", name)
+        require_text("a name", name)
         bounds = [0, start, step] if stop is None else [start, stop, step]
-        typed = [x.dtype for x in bounds if isinstance(x, (Value, TypedLiteral))]
-        of = dtype or (typed[0] if typed else u32)
-        _require_dtype(of)
+        of = self._index_type(dtype, bounds)
         rows = [operand_row(self._recorder, x, of, "bound") for x in bounds]
         row = self._recorder.open(Op.FOR, self._recorder.dtype[rows[0]], *rows)
         self._name(row, name)
-        return _Block(self._recorder, "b.for_range(...)", self._value(row))
+        return Block(self._recorder, "b.for_range(...)", self._value(row))
 
-    def while_(self, condition: Callable[[], Operand]) -> _Block:
+    def _index_type(self, dtype: DType | None, bounds: Sequence[object]) -> DType:
+        """The type that plain numbers take as bounds: an integer, so that only others are wrong."""
+        if dtype is not None:
+            require_dtype(dtype)
+            if dtype.is_integer:
+                return dtype
+            self._recorder.problem(
+                "E203",
+                f"the index of a loop is an integer, found dtype={dtype}",
+                "leave dtype out, or give an integer type, as in dtype=vw.i32",
+            )
+        typed = [x.dtype for x in bounds if isinstance(x, (Value, TypedLiteral))]
+        integers = [given for given in typed if given.is_integer]
+        # i32 is what the advice about a bound of another type casts it to.
+        return integers[0] if integers else i32 if typed else u32
+
+    def while_(self, condition: Callable[[], Operand]) -> Block:
         """Opens a loop; ``condition`` writes the block that runs before each iteration.
 
         Raises:
@@ -361,7 +340,7 @@ class ProgramBuilder:
         self._recorder.open(Op.WHILE)
         row = operand_row(self._recorder, condition(), bool_, "condition")
         self._recorder.next_part(Op.DO, row)
-        return _Block(self._recorder, "b.while_(...)")
+        return Block(self._recorder, "b.while_(...)")
 
     def break_(self) -> None:
         """Leaves the innermost loop."""
@@ -386,7 +365,7 @@ class ProgramBuilder:
             tag: says what went wrong.
             address: an integer of at most 32 bits that says where.
         """
-        _require_text("a trap's tag", tag)
+        require_text("a trap's tag", tag)
         row = index_row(self._recorder, address)
         index = self._recorder.tags.setdefault(tag, len(self._recorder.tags))
         self._recorder.emit(Op.TRAP, a=row, const=index)
@@ -544,56 +523,3 @@ class ProgramBuilder:
         if problems:
             raise ValidationError(problems, program=self.name)
         return program
-
-
-def _three(size: int | tuple[int, ...]) -> tuple[int, int, int]:
-    axes = [_whole(n) for n in (size if isinstance(size, (tuple, list)) else (size,))]
-    given = [n for n in axes if n is not None]
-    if not 1 <= len(axes) <= 3 or len(given) != len(axes):
-        raise TypeError(f"workgroup_size is an int or up to three ints, not {size!r}")
-    x, y, z = (*given, 1, 1)[:3]
-    return x, y, z
-
-
-def _whole(value: object) -> int | None:
-    """A Python or NumPy integer as an int; None for anything else, a bool too."""
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return int(value) if is_whole else None  # type: ignore[call-overload]
-
-
-def _require_text(what: str, text: object) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"{what} is a str, not {text!r}")
-
-
-def _require_dtype(dtype: object) -> None:
-    if not isinstance(dtype, DType):
-        raise TypeError(f"{dtype!r} is not an element type; {_dtype_hint(dtype)}")
-
-
-def _refuse_first_value(name: str, given: object) -> None:
-    """Raises `TypeError` for a first value that stands in the place of a variable's type."""
-    if isinstance(given, (Value, TypedLiteral)):
-        dtype, shown = str(given.dtype), "value"
-    elif isinstance(given, (bool, int, float, np.generic)):
-        is_bool, is_int = isinstance(given, (bool, np.bool_)), isinstance(given, (int, np.integer))
-        dtype, shown = "bool" if is_bool else "i32" if is_int else "f32", str(given)
-    else:
-        return
-    dtype += "_" if dtype == "bool" else ""
-    raise TypeError(
-        f"a variable's type comes before its first value: write b.var({name!r}, vw.{dtype}, "
-        f"{shown})"
-    )
-
-
-def _dtype_hint(dtype: object) -> str:
-    """What to write for a NumPy or Python type."""
-    try:
-        wanted = np.dtype(dtype)  # type: ignore[call-overload]
-    except TypeError:
-        wanted = None
-    for known in ALL_DTYPES:
-        if wanted is not None and known.numpy == wanted:
-            return f"use vw.{known}{'_' if known is bool_ else ''}"
-    return "use vw.f32, vw.u32, vw.u8, ..."

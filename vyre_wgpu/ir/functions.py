@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .composed import ceil_div_rows, round_div_rows, wide_product_rows
+from .handles import BufferHandle
 from .ops import OPS, Op
 from .recorder import Recorder
+from .size_values import SizeValue
 from .sizes import SizeOp
 from .types import DType, TypedLiteral, bool_, i32
 from .values import (
-    BufferHandle,
     Operand,
-    SizeValue,
     Value,
     integer_power,
     is_integer,

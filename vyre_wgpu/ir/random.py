@@ -15,9 +15,10 @@ from collections.abc import Sequence
 
 from .fixed_normal import normal_pair
 from .functions import cos, log, log1p, mul_wide, select, sin, sqrt
+from .handles import BufferHandle
 from .recorder import Recorder
 from .types import f32, f64, i32, u32
-from .values import BufferHandle, Operand, Value, operand_row
+from .values import Operand, Value, operand_row
 
 __all__ = [
     "block_counter",

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, Union
 
 import numpy as np
 
-from .composed import ceil_div_rows, literal_power_rows, power_rows
-from .hints import BUFFER_HINTS, VALUE_HINTS, missing_attribute
+from .composed import literal_power_rows, power_rows
+from .hints import VALUE_HINTS, missing_attribute
 from .ops import Op
 from .recorder import Place, Recorder
-from .sizes import SizeOp
 from .types import DType, TypedLiteral, i32, u32, u64
 
-__all__ = ["BufferHandle", "Operand", "SizeValue", "Value", "Var"]
+__all__ = ["Operand", "ParamValue", "Value", "Var", "operand_row"]
 
 Operand = Union["Value", TypedLiteral, bool, int, float, np.generic]
 """What an operator takes beside a value: another one, or a number that becomes a literal."""
@@ -313,177 +312,6 @@ class ParamValue(Value):
         return self._recorder.pure(Op.PARAM, self.dtype.code, const=self._row)
 
 
-class SizeValue(Value):
-    """A buffer length, an integer param, or arithmetic on those.
-
-    It serves both as a size (``count=``, ``b.extent``), evaluated on the host without overflow, and
-    as a kernel value: the first use beside one computes it on the device in its type.
-    """
-
-    __slots__ = ()
-
-    def _use(self) -> int:
-        return _size_row(self._recorder, self._row)
-
-    def _size(self, op: SizeOp, other: object, *, reflected: bool = False) -> SizeValue | None:
-        recorder = self._recorder
-        if isinstance(other, SizeValue) and other._recorder is recorder:
-            node = other._row
-        elif isinstance(other, (int, np.integer)) and not isinstance(other, bool):
-            node = recorder.size_node(SizeOp.CONST, int(other))
-        else:
-            return None
-        pair = (node, self._row) if reflected else (self._row, node)
-        return SizeValue(recorder, recorder.size_node(op, *pair), self.dtype)
-
-    def __add__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.ADD, other)
-        return super().__add__(other) if size is None else size
-
-    def __radd__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.ADD, other, reflected=True)
-        return super().__radd__(other) if size is None else size
-
-    def __sub__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.SUB, other)
-        return super().__sub__(other) if size is None else size
-
-    def __rsub__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.SUB, other, reflected=True)
-        return super().__rsub__(other) if size is None else size
-
-    def __mul__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.MUL, other)
-        return super().__mul__(other) if size is None else size
-
-    def __rmul__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.MUL, other, reflected=True)
-        return super().__rmul__(other) if size is None else size
-
-    def __floordiv__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.FLOOR_DIV, other)
-        return super().__floordiv__(other) if size is None else size
-
-    def __rfloordiv__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.FLOOR_DIV, other, reflected=True)
-        return super().__rfloordiv__(other) if size is None else size
-
-    def __mod__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.MOD, other)
-        return super().__mod__(other) if size is None else size
-
-    def __rmod__(self, other: Operand) -> Value:
-        size = self._size(SizeOp.MOD, other, reflected=True)
-        return super().__rmod__(other) if size is None else size
-
-
-def _size_row(recorder: Recorder, last: int) -> int:
-    """Emits a size expression as kernel operations; integers wrap there as everywhere."""
-    nodes = recorder.size_expr(last).nodes
-    rows: list[int] = []
-    for op, a, b in nodes:
-        if op is SizeOp.LENGTH:
-            rows.append(recorder.pure(Op.LENGTH, u32.code, const=a))
-        elif op is SizeOp.PARAM:
-            rows.append(recorder.pure(Op.PARAM, recorder.param_dtypes[a].code, const=a))
-        elif op is SizeOp.CONST:
-            rows.append(-1)
-        else:
-            x, y = rows[a], rows[b]
-            x = x if x >= 0 else recorder.number(nodes[a][1], recorder.dtype_of(y))
-            y = y if y >= 0 else recorder.number(nodes[b][1], recorder.dtype_of(x))
-            if op is SizeOp.CEIL_DIV:
-                rows.append(ceil_div_rows(recorder, x, y))
-            else:
-                rows.append(recorder.operation(_SIZE_OPS[op], x, y))
-    return rows[-1]
-
-
-_SIZE_OPS = {
-    SizeOp.ADD: Op.ADD,
-    SizeOp.SUB: Op.SUB,
-    SizeOp.MUL: Op.MUL,
-    SizeOp.FLOOR_DIV: Op.FLOOR_DIV,
-    SizeOp.MOD: Op.MOD,
-    SizeOp.MIN: Op.MINIMUM,
-    SizeOp.MAX: Op.MAXIMUM,
-}
-
-
-class BufferHandle:
-    """A declared buffer: ``x[i]`` loads an element, ``x[i] = v`` stores one.
-
-    Attributes:
-        name: the buffer's name.
-        dtype: its element type.
-    """
-
-    __slots__ = ("_recorder", "dtype", "index", "name")
-    __array_ufunc__ = None
-
-    def __init__(self, recorder: Recorder, index: int, name: str, dtype: DType) -> None:
-        self._recorder = recorder
-        self.index = index
-        self.name = name
-        self.dtype = dtype
-
-    @property
-    def length(self) -> SizeValue:
-        """Its number of elements, as a size or as a u32 kernel value."""
-        return SizeValue(self._recorder, self._recorder.size_node(SizeOp.LENGTH, self.index), u32)
-
-    def __getitem__(self, index: Operand) -> Value:
-        row = self._recorder.emit(
-            Op.LOAD, self.dtype.code, index_row(self._recorder, index), const=self.index
-        )
-        return Value(self._recorder, row, self.dtype)
-
-    def __setitem__(self, index: Operand, value: Operand) -> None:
-        recorder = self._recorder
-        at = index_row(recorder, index)
-        content = operand_row(recorder, value, self.dtype, "content")
-        recorder.emit(Op.STORE, a=at, b=content, const=self.index)
-
-    def __len__(self) -> NoReturn:
-        raise TypeError(
-            f"the length of buffer {self.name!r} is known only at dispatch; use {self.name}.length"
-        )
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError(f"buffer {self.name!r} has no truth value; load an element of it")
-
-    def _no_operand(self, *_: object) -> NoReturn:
-        raise TypeError(f"{_describe(self)} is not a kernel value or a number")
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _no_operand
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _no_operand
-    __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _no_operand
-    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _no_operand
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __invert__ = _no_operand
-
-    def __iter__(self) -> NoReturn:
-        raise TypeError(
-            f"buffer {self.name!r} cannot be iterated while the program is being built: write "
-            f"`with b.for_range({self.name}.length) as k:` and {self.name}[k]"
-        )
-
-    def __contains__(self, _: object) -> NoReturn:
-        raise TypeError(
-            f"buffer {self.name!r} cannot be searched with `in`: compare the elements in `with "
-            f"b.for_range({self.name}.length) as k:`, or an index with {self.name}.length"
-        )
-
-    if not TYPE_CHECKING:  # type checkers know what is there
-
-        def __getattr__(self, attribute: str) -> NoReturn:
-            # A buffer that is only half made, as by copy, has no name yet.
-            name = "" if attribute in BufferHandle.__slots__ else self.name
-            raise missing_attribute(self, attribute, BUFFER_HINTS, name)
-
-    def __repr__(self) -> str:
-        return f"<buffer {self.name!r}: {self.dtype}>"
-
-
 def operand_row(recorder: Recorder, value: object, dtype: DType, place: Place = "operand") -> int:
     """The row of an operand; a number becomes a literal of ``dtype``.
 
@@ -507,7 +335,7 @@ def operand_row(recorder: Recorder, value: object, dtype: DType, place: Place = 
         return recorder.placeholder(value.dtype)
     if isinstance(value, (TypedLiteral, bool, int, float, np.generic)):
         return recorder.number(value, dtype, place)
-    raise TypeError(f"{_describe(value)} is not a kernel value or a number")
+    raise TypeError(f"{describe(value)} is not a kernel value or a number")
 
 
 def is_integer(operand: object) -> bool:
@@ -597,11 +425,14 @@ def _shift_count(count: Operand) -> Operand:
 
 def _dtype_code(dtype: Any) -> int:
     if not isinstance(dtype, DType):
-        raise TypeError(f"{_describe(dtype)} is not an element type such as vw.f32")
+        raise TypeError(f"{describe(dtype)} is not an element type such as vw.f32")
     return dtype.code
 
 
-def _describe(value: object) -> str:
+def describe(value: object) -> str:
+    """Words for what stands where an operand should, with what to write instead."""
+    from .handles import BufferHandle  # that module imports this one
+
     if isinstance(value, BufferHandle):
         return f"buffer {value.name!r} (write {value.name}[index] for an element)"
     if isinstance(value, np.ndarray):

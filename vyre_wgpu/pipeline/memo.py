@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
@@ -18,7 +19,7 @@ PER_KERNEL = 4
 
 
 MAX_CAME_ONCE = 1000
-"""Keys noted of objects that came once; nothing is kept alive by them, so an id may come again."""
+"""Keys noted of objects that came once."""
 
 
 class Pipeline(Protocol):
@@ -41,16 +42,22 @@ class Memo(Generic[P]):
 
     Args:
         max_kernels: kernels whose pipelines are remembered at most.
+
+    Attributes:
+        pipelines: what is remembered; to be read only. For who cannot afford the call of `find`,
+            with `hit` after it.
+        hit: counts that a pipeline was found.
     """
 
     def __init__(self, max_kernels: int) -> None:
         self._max_kernels = max_kernels
-        self._pipelines: dict[MemoKey, P] = {}
+        self.pipelines: dict[MemoKey, P] = {}
         self._of_kernel: dict[int, tuple[object, list[MemoKey]]] = {}
-        self._came_once: set[MemoKey] = set()
+        # Nothing is kept alive by these, so an id may come again, of another object.
+        self._came_once: dict[MemoKey, weakref.ref[object]] = {}
         self._lock = threading.Lock()
         # Counts without a lock: the next number of a counter is one step of the interpreter.
-        self._tick = itertools.count().__next__
+        self.hit = itertools.count().__next__
         self._looks = 0
 
     @property
@@ -58,13 +65,13 @@ class Memo(Generic[P]):
         """How often a pipeline was found."""
         with self._lock:
             self._looks += 1
-            return self._tick() - self._looks + 1
+            return self.hit() - self._looks + 1
 
     def find(self, key: MemoKey) -> P | None:
         """The pipeline remembered under a key, or None."""
-        pipeline = self._pipelines.get(key)
+        pipeline = self.pipelines.get(key)
         if pipeline is not None:
-            self._tick()
+            self.hit()
         return pipeline
 
     def add(self, key: MemoKey, pipeline: P, kernel: object) -> None:
@@ -73,22 +80,25 @@ class Memo(Generic[P]):
         The first object of a kernel is remembered at once, another when it comes a second time:
         most programs that are built anew are compiled once and thrown away.
         """
+        came_once, program = self._came_once, pipeline.program
+        before = came_once.get(key)
+        if (before is None or before() is not program) and id(kernel) in self._of_kernel:
+            # Each is one step of the interpreter: a lock would double the time.
+            if len(came_once) >= MAX_CAME_ONCE:
+                came_once.clear()
+            came_once[key] = weakref.ref(program)
+            return
         with self._lock:
             known = self._of_kernel.get(id(kernel))
             if known is None:
                 known = self._of_kernel[id(kernel)] = (kernel, [])
-            elif key not in self._came_once:
-                if len(self._came_once) >= MAX_CAME_ONCE:
-                    self._came_once.clear()
-                self._came_once.add(key)
-                return
-            self._came_once.discard(key)
+            came_once.pop(key, None)
             keys = known[1]
-            if key not in self._pipelines:
+            if key not in self.pipelines:
                 keys.append(key)
-            self._pipelines[key] = pipeline
+            self.pipelines[key] = pipeline
             if len(keys) > PER_KERNEL:
-                self._pipelines.pop(keys.pop(0), None)
+                self.pipelines.pop(keys.pop(0), None)
             if len(self._of_kernel) > self._max_kernels:
                 # The memory cache drops kernels in time; one that it dropped before this call is
                 # found here only.
@@ -102,11 +112,11 @@ class Memo(Generic[P]):
     def _drop(self, number: int) -> None:
         _, keys = self._of_kernel.pop(number, (None, []))
         for key in keys:
-            self._pipelines.pop(key, None)
+            self.pipelines.pop(key, None)
 
     def clear(self) -> None:
         """Forgets all."""
         with self._lock:
-            self._pipelines.clear()
+            self.pipelines.clear()
             self._of_kernel.clear()
             self._came_once.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, TypeVar
 
@@ -15,6 +16,9 @@ V = TypeVar("V")
 
 MAX_BYTES = 256 << 20
 """Bytes of the values of one cache unless told otherwise."""
+
+_MOST_USES = 1024
+"""Uses noted before the order of use is brought up to date."""
 
 
 class MemoryStatistics(NamedTuple):
@@ -67,6 +71,10 @@ class MemoryCache(Generic[K, V]):
         self._max_entries = max_entries
         self._size_of = size_of
         self._on_evict = on_evict
+        # A hit is a look into a dictionary and a note, without the lock; the order of use is
+        # brought up to date from the notes before it matters.
+        self._at_hand: dict[K, V] = {}
+        self._uses: deque[K] = deque()
         self._flights: dict[K, _Flight[V]] = {}
         self._lock = threading.Lock()
         self._hits = self._misses = self._evictions = 0
@@ -78,16 +86,19 @@ class MemoryCache(Generic[K, V]):
     def keys(self) -> list[K]:
         """The keys of the values that it holds; no use of them."""
         with self._lock:
+            self._order()
             return list(self._values)
 
     def items(self) -> list[tuple[K, V]]:
         """The keys and values that it holds; no use of them."""
         with self._lock:
+            self._order()
             return list(self._values.items())
 
     def statistics(self) -> MemoryStatistics:
         """What it holds and did."""
         with self._lock:
+            self._order()
             return MemoryStatistics(
                 len(self._values),
                 int(self._values.currsize),
@@ -95,6 +106,17 @@ class MemoryCache(Generic[K, V]):
                 self._misses,
                 self._evictions,
             )
+
+    def find(self, key: K) -> V | None:
+        """The value of a key if it is there; None while it is being made."""
+        value = self._at_hand.get(key)
+        if value is not None:
+            uses = self._uses
+            uses.append(key)
+            if len(uses) > _MOST_USES:
+                with self._lock:
+                    self._order()
+        return value
 
     def get(self, key: K, make: Callable[[], V]) -> V:
         """The value of a key; made by one caller on a miss, while others of the key wait for it.
@@ -107,14 +129,12 @@ class MemoryCache(Generic[K, V]):
             Exception: what ``make`` raised, in every caller that waited; nothing is kept of it.
         """
         while True:
+            value = self.find(key)
+            if value is not None:
+                return value
             with self._lock:
-                try:
-                    value = self._values[key]
-                except KeyError:
-                    pass
-                else:
-                    self._hits += 1
-                    return value
+                if key in self._values:
+                    continue  # another thread was faster
                 flight = self._flights.get(key)
                 is_ours = flight is None
                 if flight is None:
@@ -136,6 +156,8 @@ class MemoryCache(Generic[K, V]):
     def clear(self) -> None:
         """Forgets all values."""
         with self._lock:
+            self._order()
+            self._at_hand.clear()
             self._values.clear()
 
     def _fly(self, key: K, make: Callable[[], V], flight: _Flight[V]) -> V:
@@ -156,15 +178,27 @@ class MemoryCache(Generic[K, V]):
             for old in evicted:
                 self._on_evict(old)
 
+    def _order(self) -> None:
+        """Brings the order of use up to date, with the lock held."""
+        uses = self._uses
+        while uses:
+            key = uses.popleft()
+            self._hits += 1
+            if key in self._values:
+                self._values[key]  # the use
+
     def _keep(self, key: K, value: V) -> list[V]:
         """Puts a value in and gives what had to leave for it: itself, if it is too large."""
+        self._order()
         values, size = self._values, self._size_of(value)
         evicted = []
         if size > values.maxsize:
             evicted.append(value)
         else:
             while len(values) >= self._max_entries or values.currsize + size > values.maxsize:
-                evicted.append(values.popitem()[1])
-            values[key] = value
+                oldest, old = values.popitem()
+                del self._at_hand[oldest]
+                evicted.append(old)
+            values[key] = self._at_hand[key] = value
         self._evictions += len(evicted)
         return evicted

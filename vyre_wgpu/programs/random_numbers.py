@@ -90,8 +90,7 @@ def _blocks(name: str, kinds: dict[vw.DType, tuple[int, Draw]], dtype: vw.DType)
     shift = per_block.bit_length() - 1
     b = vw.ProgramBuilder(name)
     count = b.param("count", vw.u32)
-    key = b.param("key_low", vw.u32), b.param("key_high", vw.u32)
-    offset_low, offset_high = b.param("offset_low", vw.u32), b.param("offset_high", vw.u32)
+    key, (offset_low, offset_high) = _two_words(b, "key"), _two_words(b, "offset")
     numbers = b.output("numbers", dtype, count=count)
     skipped = offset_low % per_block  # elements of the first block that come before the offset
     b.extent(vw.ceil_div(count + skipped, per_block))
@@ -106,6 +105,11 @@ def _blocks(name: str, kinds: dict[vw.DType, tuple[int, Draw]], dtype: vw.DType)
         with b.if_(place < count):
             numbers[place] = number
     return b.build()
+
+
+def _two_words(b: vw.ProgramBuilder, name: str) -> tuple[vw.Value, vw.Value]:
+    """The params of a 64-bit number, as `_draw` gives them: low word, high word."""
+    return b.param(f"{name}_low", vw.u32), b.param(f"{name}_high", vw.u32)
 
 
 def random_uniform(
@@ -167,21 +171,18 @@ def random_normal(
     last bits may differ: two devices agree within a relative 2^-47. Magnitudes up to 9.49.
 
     Args:
-        count: how many, at most 2^32 - 4.
-        key: which sequence, from 0 to 2^64 - 1.
+        count: how many; this and the others, but for ``dtype``, are those of `random_uniform`.
+        key: which sequence.
         dtype: f32, or f64 where the device has it.
-        offset: index of the first one, from 0 to 2^64 - 1.
-        out: where they go, as for ``out=`` of a dispatch: an array, ``vw.DEVICE`` or ``vw.SKIP``.
-        backend: where to run, as for `vw.compile`.
+        offset: index of the first one.
+        out: where they go.
+        backend: where to run.
 
     Returns:
-        A one-dimensional array; for ``vw.DEVICE`` a device buffer, for the caller to close; for
-        ``vw.SKIP`` None.
+        As `random_uniform`.
 
     Raises:
-        InputError: an argument is out of range, or the type is another one.
-        UnsupportedFeatureError: the device has no such type.
-        VyreError: what else `vw.compile` and a dispatch raise.
+        VyreError: as `random_uniform`.
     """
     return _draw(random_normal_blocks(dtype), count, key, offset, out, backend)
 
@@ -189,6 +190,7 @@ def random_normal(
 def _draw(
     program: vw.Program, count: object, key: object, offset: object, out: Any, backend: Any
 ) -> Any:
+    """Checks the arguments that both kinds of sequence take, and runs a program of blocks."""
     most = (1 << 64) - 1
     params: dict[str, Any] = {"count": whole_number("count", count, 0, _MOST)}
     for name, value in (("key", key), ("offset", offset)):

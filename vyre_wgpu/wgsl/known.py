@@ -4,57 +4,74 @@ A float made from such an integer may be a zero that the driver sees: it then fo
 ``-x``, wrong for a zero x, and ``x * 0.0`` to 0. Lowering hides the integer first. This errs on the
 side of "may know": a known operand makes a result known where it could decide it, as a factor 0
 does.
+
+A row becomes known once and stays so, and hands that on to each of its uses once: the least fixed
+point, over loops too, in time linear in the program.
 """
 
 from __future__ import annotations
 
 from ..ir.ops import INFO, Op
 from ..ir.program import BufferKind, Program
-from ..ir.types import dtype_from_code
+from ..ir.types import ALL_DTYPES
 
 __all__ = ["may_be_known"]
 
 # One known operand may decide these: x * 0, x & 0, x | -1, min(x, 0), x % 1, 0 // x, 0 << x.
-_DECIDED_BY_ONE = frozenset(
+_DECIDED_BY_ONE: frozenset[int] = frozenset(
     {Op.MUL, Op.MUL_HIGH, Op.AND, Op.OR, Op.MINIMUM, Op.MAXIMUM, Op.FLOOR_DIV, Op.TRUNC_DIV}
     | {Op.MOD, Op.REM, Op.SHL, Op.SHR, Op.SELECT}
 )
+# These are what their first operand is: a name, a variable and its reads, a loop's index.
+_PASSED_ON: frozenset[int] = frozenset({Op.LET, Op.VAR, Op.VAR_GET, Op.FOR})
+_NO_FLOAT: frozenset[int] = frozenset(dtype.code for dtype in ALL_DTYPES if not dtype.is_float)
 
 
 def may_be_known(program: Program) -> bytearray:
     """For each row, 1 if it is a bool or an integer whose value a driver may know."""
     table = program.table
     known = bytearray(len(table))
-    variables: dict[int, list[int]] = {}
+    lacking = [0] * len(table)  # how many known operands a row needs yet; 0 where none would help
+    uses: list[list[int]] = [[] for _ in range(len(table))]
+    pending: list[int] = []
     for row, op in enumerate(table.op):
-        if op in (Op.VAR, Op.ASSIGN):
-            rows = table.operands(row)
-            variables.setdefault(row if op == Op.VAR else rows[0], []).append(rows[-1])
-    # A second round sees what a loop brings back to a variable at its start.
-    for _ in range(2):
-        for row, op in enumerate(table.op):
-            dtype = table.dtype[row]
-            if dtype and not dtype_from_code(dtype).is_float:
-                known[row] = _knows(program, row, op, known, variables)
+        if op == Op.ASSIGN:
+            uses[table.b[row]].append(table.a[row])
+        elif table.dtype[row] in _NO_FLOAT:
+            if _is_known_at_once(program, row, op):
+                known[row] = 1
+                pending.append(row)
+            else:
+                deciding = _deciding(program, row, op)
+                one_is_enough = op in _PASSED_ON or op in _DECIDED_BY_ONE
+                lacking[row] = 1 if one_is_enough else len(deciding)
+                for operand in deciding:
+                    uses[operand].append(row)
+    while pending:
+        for use in uses[pending.pop()]:
+            lacking[use] -= 1
+            if lacking[use] == 0:
+                known[use] = 1
+                pending.append(use)
     return known
 
 
-def _knows(
-    program: Program, row: int, op: int, known: bytearray, variables: dict[int, list[int]]
-) -> bool:
+def _is_known_at_once(program: Program, row: int, op: int) -> bool:
+    """Whether a row may be known whatever it is computed from.
+
+    Private memory is: it starts as zeros, and a driver may keep it in registers.
+    """
+    if op == Op.LOAD:
+        return program.buffers[program.table.const[row]].kind is BufferKind.PRIVATE
+    return op in (Op.LITERAL, Op.LENGTH)
+
+
+def _deciding(program: Program, row: int, op: int) -> tuple[int, ...]:
+    """The operands that make a row known when they are; none where nothing does."""
     table = program.table
-    rows = table.operands(row)
-    match op:
-        case Op.LITERAL | Op.LENGTH:
-            return True
-        case Op.VAR:
-            return any(known[given] for given in variables[row])
-        case Op.LOAD:
-            return program.buffers[table.const[row]].kind is BufferKind.PRIVATE
-        case Op.FOR:
-            return bool(known[rows[0]])
-        case Op.LET | Op.VAR_GET:
-            return bool(known[rows[0]])
-    if not INFO[op].pure or not rows or dtype_from_code(table.dtype[rows[-1]]).is_float:
-        return False
-    return (any if op in _DECIDED_BY_ONE else all)(known[operand] for operand in rows)
+    operands = table.operands(row)
+    if op in _PASSED_ON:
+        return operands[:1]
+    # Floats are never known: what they are made from is hidden.
+    is_decided = INFO[op].pure and operands and table.dtype[operands[-1]] in _NO_FLOAT
+    return operands if is_decided else ()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ..ops import OPS, Op
+from ..ops import OPS, Op, OperandClass
 from ..program import Program
 from ..types import ALL_DTYPES, DType, f32, i32, i64, u32, u64
 from .columns import Columns, Ints, Mask, ops_where
@@ -46,14 +46,24 @@ _CLASSES: dict[str, tuple[int, str]] = {
 }
 """Operand classes that do not depend on another operand: the types, and words for them."""
 
+
+def _class_of(op: Op, position: int) -> OperandClass:
+    """The class of an operand, on its own where it can be said so.
+
+    All bounds of a loop are integers: the first may be a 0 that nobody wrote, so it cannot be the
+    one that the others are held against.
+    """
+    return "int" if op is Op.FOR else OPS[op].operands[position]
+
+
 _ALLOWED = np.full((3, 256), _ANY, np.uint16)
 _SAME = np.zeros((3, 256), np.bool_)
 _ELEMENT = np.zeros((3, 256), np.bool_)
 _SHIFT = ops_where("shl", "shr", "rotl", "rotr")
 for _op, _info in OPS.items():
     for _position, _operand in enumerate(_info.operands):
-        if _operand in _CLASSES:
-            _ALLOWED[_position, _op] = _CLASSES[_operand][0]
+        if _class_of(_op, _position) in _CLASSES:
+            _ALLOWED[_position, _op] = _CLASSES[_class_of(_op, _position)][0]
         _SAME[_position, _op] = _operand == "same"
         _ELEMENT[_position, _op] = _operand == "element"
 
@@ -124,11 +134,12 @@ class _Types:
         op = Op(self.op[row])
         info = OPS[op]
         found = self.found(row, position)
-        wanted = _CLASSES[info.operands[position]][1]
+        kind = _class_of(op, position)
+        wanted = _CLASSES[kind][1]
         code, message = "E203", f"{info.name} takes {wanted}, found {found}"
         fix = f"cast it to a type that {info.name} takes: value.cast(...)"
         dtype = self.name(row, position)
-        if info.operands[position] == "bool":
+        if kind == "bool":
             name = "while" if op is Op.DO else info.name
             code, message = "E204", f"the condition of {name} is a bool, found {found}"
             fix = "compare it, as in value != 0, or cast it: value.cast(vw.bool_)"
@@ -161,15 +172,17 @@ class _Types:
                 fix = "cast the base to a float: value.cast(vw.f32)"
                 if dtype != "bool":
                     fix = f"write base ** exponent for integers, or {fix}"
+        elif op is Op.FOR:
+            fix = "cast the bound or step, as in stop.cast(vw.u32)"
         elif op is Op.SHL or op is Op.SHR:
             fix = "shift an integer: value.cast(vw.u32), or vw.bitcast(value, vw.u32) for its bits"
-        elif info.operands[position] in ("u32", "i32"):
-            fix = f"write value.cast(vw.{info.operands[position]})"
-        elif info.operands[position] == "float":
+        elif kind in ("u32", "i32"):
+            fix = f"write value.cast(vw.{kind})"
+        elif kind == "float":
             fix = "cast it: value.cast(vw.f32)"
-        elif info.operands[position] == "num" and dtype == "bool":
+        elif kind == "num" and dtype == "bool":
             fix = "cast it: value.cast(vw.u32) is 0 or 1; logic on bools is & | ^ ~"
-        elif info.operands[position] in ("int", "bits"):
+        elif kind in ("int", "bits"):
             fix = "cast it: value.cast(vw.i32), or vw.bitcast(value, vw.u32) for its bits"
         self.report.add(code, message, fix, row)
 
