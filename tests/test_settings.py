@@ -8,7 +8,7 @@ import pytest
 
 from vyre_wgpu import settings
 from vyre_wgpu.errors import InputError, VyreError
-from vyre_wgpu.settings import VARIABLES, Settings
+from vyre_wgpu.settings import VARIABLES, Settings, Variable
 
 
 @pytest.fixture
@@ -31,20 +31,21 @@ def test_every_variable_is_read_into_its_field() -> None:
             "VYRE_WGPU_DUMP_WGSL": "shaders",
         }
     )
-    assert found == Settings("reference", "llvmpipe", 7, Path("shaders"))
+    assert found == Settings("reference", "llvmpipe", 7, Path("shaders").absolute())
 
 
-def test_the_cache_folder_is_made_absolute_when_it_is_read(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("variable", [v for v in VARIABLES if v.takes == "a folder"])
+def test_a_folder_is_made_absolute_when_it_is_read(
+    variable: Variable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
     for text, folder in (("~/c", tmp_path / "home" / "c"), ("c", tmp_path / "c")):
-        found = Settings.from_environment({"VYRE_WGPU_CACHE_DIR": text})
-        monkeypatch.chdir(tmp_path.parent)
-        assert found.cache_folder == folder
         monkeypatch.chdir(tmp_path)
+        found = Settings.from_environment({variable.name: text})
+        monkeypatch.chdir(tmp_path.parent)
+        assert getattr(found, variable.field) == folder
+        assert getattr(found, variable.field).is_absolute()
 
 
 def test_a_home_that_is_not_there_is_no_folder() -> None:

@@ -162,13 +162,14 @@ def test_what_the_device_cannot_hold(backend: Any) -> None:
         backend.compile(b.build())
     b = vw.ProgramBuilder("binding")
     n = b.param("n", vw.u32)
-    b.output("big", vw.u8, n)
+    big = b.output("big", vw.u8, n)
+    big[b.global_id() * 2] = 1
     b.extent(4)
     pipe = backend.compile(b.build())
     if limits.max_binding_size < (1 << 32) - 1:
         with pytest.raises(vw.LimitError, match=f"'big'.*{limits.max_binding_size + 16}"):
             pipe(n=limits.max_binding_size + 16)
-    assert pipe(n=8)[0].tolist() == [0] * 8
+    assert pipe(n=8)[0].tolist() == [1, 0] * 4
     b = vw.ProgramBuilder("private")
     p = b.private("p", vw.u32, 1 << 20)
     p[0] = 1

@@ -34,7 +34,8 @@ class Settings:
         backend: name of the backend that `get_backend()` gives.
         adapter: index of an adapter or part of its name; None chooses the best.
         pipelines: compiled programs kept in memory, at least 1.
-        dump_wgsl: folder that the shader of every compiled program is written to, or None.
+        dump_wgsl: folder that the shader of every compiled program is written to, or None; the
+            environment's is absolute, as `cache_dir` is.
         cache: ``rw``, ``ro`` or ``off``: whether the cache folder is read and written.
         cache_dir: the cache folder, or None for the user's own.
         cache_max_bytes: bytes of compiled programs kept in the cache folder, at least 1.
@@ -187,7 +188,7 @@ VARIABLES: tuple[Variable, ...] = (
         "a folder",
         "off",
         "the shader of every compiled program is written there as a `.wgsl` file",
-        Path,
+        _folder,
     ),
     Variable(
         "VYRE_WGPU_CACHE",
@@ -249,7 +250,8 @@ VARIABLES: tuple[Variable, ...] = (
     ),
 )
 
-_current: Settings | None = None
+chosen: Settings | None = None
+"""What `current` gives; None before its first call."""
 
 
 def current() -> Settings:
@@ -258,10 +260,10 @@ def current() -> Settings:
     Raises:
         InputError: a variable holds what it does not take.
     """
-    global _current
-    if _current is None:
-        _current = Settings.from_environment(os.environ)
-    return _current
+    global chosen
+    if chosen is None:
+        chosen = Settings.from_environment(os.environ)
+    return chosen
 
 
 def replace_current(settings: Settings | None) -> Settings | None:
@@ -272,8 +274,8 @@ def replace_current(settings: Settings | None) -> Settings | None:
     Args:
         settings: the new ones; None reads the environment again at the next use.
     """
-    global _current
-    before, _current = _current, settings
+    global chosen
+    before, chosen = chosen, settings
     return before
 
 

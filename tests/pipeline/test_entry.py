@@ -156,6 +156,7 @@ DESCRIPTOR = KernelDescriptor(
     features=("shader-f16", "subgroup"),
     block_binding=3,
     indirect=True,
+    split=True,
 )
 
 

@@ -42,18 +42,28 @@ class WgpuBackend:
             the best GPU, else the software driver.
         immediates: whether extent, lengths and params go to the shader as immediates where the
             adapter has them; otherwise they go through a uniform buffer.
+        max_binding_bytes: a lower limit of how much of a buffer is bound at once than the adapter
+            has, from 4096 up. Elementwise programs run on larger arrays part after part, so that
+            it also bounds what such a dispatch takes of the device's memory.
 
     Raises:
+        InputError: the limit is too low.
         NoAdapterError: there is no adapter, or none that matches.
         ForkedProcessError: this process was forked from one that used the GPU.
     """
 
-    def __init__(self, adapter: int | str | None = None, *, immediates: bool = True) -> None:
+    def __init__(
+        self,
+        adapter: int | str | None = None,
+        *,
+        immediates: bool = True,
+        max_binding_bytes: int | None = None,
+    ) -> None:
         chosen = settings.current()
         counters = self._counters = Counters()
         memo = self._memo = Memo[WgpuPipeline](chosen.pipelines)
         budgets = Budgets(chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes)
-        device = open_device(adapter, immediates=immediates)
+        device = open_device(adapter, immediates=immediates, max_binding_bytes=max_binding_bytes)
         disk = open_disk_cache(chosen.cache_folder, chosen.cache, chosen.cache_max_bytes)
 
         def start(device: Device, before: Compiler | None) -> Generation:
@@ -68,7 +78,8 @@ class WgpuBackend:
             )
             return Generation(compiler, Submitter(device, counters, budgets))
 
-        self._generations = Generations(device, start)
+        self._generations = generations = Generations(device, start)
+        self._current = lambda: generations.current
 
     @property
     def adapter_info(self) -> AdapterInfo:
@@ -111,18 +122,18 @@ class WgpuBackend:
             options = DEFAULT_OPTIONS
         # An int is hashed faster than options, and most programs are compiled without.
         memo_key = id(program) if options is DEFAULT_OPTIONS else (id(program), options)
-        seen = self._memo.find(memo_key)
+        memo = self._memo
+        seen = memo.pipelines.get(memo_key)
         if seen is not None:
+            memo.hit()
             self.device.check()
             return seen
         if not isinstance(program, Program):
             raise no_program(program)
         generation = self._generations.current
         kernel = generation.compiler.compile(program, options)
-        pipeline = WgpuPipeline(
-            program, options, kernel, generation, lambda: self._generations.current, _recompile
-        )
-        self._memo.add(memo_key, pipeline, kernel)
+        pipeline = WgpuPipeline(program, options, kernel, generation, self._current, _recompile)
+        memo.add(memo_key, pipeline, kernel)
         return pipeline
 
     def explain(self, program: Program, options: CompileOptions | None = None) -> Explanation:
@@ -166,11 +177,11 @@ class WgpuBackend:
         data = np.ascontiguousarray(given, dtype)
         memory = self._generations.current.submitter.memory
         pooled = memory.allocate(data.nbytes)
-        buffer = DeviceBuffer(memory, pooled, dtype, given.shape)
         try:
+            buffer = DeviceBuffer(memory, pooled, dtype, given.shape)
             memory.write(buffer.span(), data)
         except BaseException:
-            buffer.close()
+            memory.free(pooled)
             raise
         return buffer
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..runtime.interrupts import held_back
+
 __all__ = ["BindGroupCache", "BindGroupStatistics"]
 
 _Key = tuple[int, tuple[int, ...], tuple[tuple[int, int], ...]]
@@ -66,13 +68,14 @@ class BindGroupCache:
                 self._groups.move_to_end(key)
                 self._hits += 1
                 return group
-            group = create()
-            self._created += 1
-            if len(self._groups) >= self._max_entries:
-                self._forget(next(iter(self._groups)))
-            self._groups[key] = group
-            for buffer in key[1]:
-                self._keys_of.setdefault(buffer, set()).add(key)
+            with held_back():
+                group = create()
+                self._created += 1
+                if len(self._groups) >= self._max_entries:
+                    self._forget(next(iter(self._groups)))
+                self._groups[key] = group
+                for buffer in key[1]:
+                    self._keys_of.setdefault(buffer, set()).add(key)
             return group
 
     def drop(self, buffer: int) -> None:

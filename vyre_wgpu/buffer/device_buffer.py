@@ -201,7 +201,12 @@ class DeviceBuffer:
         """
         buffer, self._buffer = self._buffer, None
         if buffer is not None and self._whole is None:
-            self._keeper.free(buffer)
+            try:
+                self._keeper.free(buffer)
+            except BaseException:
+                if buffer.in_use:  # Ctrl-C came first: it may be closed again
+                    self._buffer = buffer
+                raise
 
     def __enter__(self) -> DeviceBuffer:
         return self

@@ -8,11 +8,12 @@ for longest go back to the pools first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import LimitError, VyreError
+from ..runtime.interrupts import held_back
 from .pool import BufferPool, PooledBuffer, size_class
 
 __all__ = ["LEASE_BUDGET", "Lease", "LeaseCache", "LeaseStatistics", "Need"]
@@ -102,6 +103,9 @@ class LeaseStatistics:
 class LeaseCache:
     """Lends sets of buffers. Not safe from several threads: its owner takes turns.
 
+    Ctrl-C may leave a method half done. No lease is forgotten then, as it is noted where it goes
+    before it leaves where it was; its owner, who knows which leases are held, calls `mend`.
+
     Args:
         pools: where buffers come from and go back to.
         budget: bytes that idle leases may hold.
@@ -151,10 +155,12 @@ class LeaseCache:
         """
         same = self._idle.get(key)
         if same:
-            lease = same.pop()
+            lease = same[-1]
+            self._lent.add(lease)
+            lease.in_use = True
+            same.pop()
             self._idle_bytes -= lease.nbytes
             lease.hits += 1
-            lease.in_use = True
         else:
             try:
                 lease = self._make(key)
@@ -164,7 +170,6 @@ class LeaseCache:
                     raise
                 self.trim()
                 lease = self._make(key)
-        self._lent.add(lease)
         return lease
 
     def give_back(self, lease: Lease) -> None:
@@ -173,7 +178,7 @@ class LeaseCache:
         Raises:
             VyreError: it is given back twice.
         """
-        self._end(lease)
+        self._check(lease)
         self._clock = lease.rest = self._clock + 1
         same = self._idle.get(lease.key)
         if same is None:
@@ -181,6 +186,8 @@ class LeaseCache:
         else:
             same.append(lease)
         self._idle_bytes += lease.nbytes
+        lease.in_use = False
+        self._lent.discard(lease)
         if self._idle_bytes > self._budget:
             self.trim(self._budget)
 
@@ -190,24 +197,43 @@ class LeaseCache:
         Raises:
             VyreError: it is given back twice.
         """
-        self._end(lease)
-        self._count(lease)
-        for pool, buffer in lease.held():
-            self._pools[pool].discard(buffer)
+        with held_back():
+            self._check(lease)
+            lease.in_use = False
+            self._lent.discard(lease)
+            self._destroy(lease)
+
+    def mend(self, held: Collection[Lease]) -> None:
+        """Takes back all leases but those that somebody holds, after a call that was interrupted.
+
+        Their buffers are destroyed, for what became of them is not known.
+
+        Args:
+            held: the leases that are in use.
+        """
+        with held_back():
+            known = self._lent.union(*self._idle.values())
+            self._lent = {lease for lease in known if lease in held}
+            self._idle, self._idle_bytes = {}, 0
+            for lease in known - self._lent:
+                lease.in_use = False
+                self._destroy(lease)
 
     def trim(self, nbytes: int = 0) -> None:
         """Gives idle leases' buffers to the pools until no more than so many bytes lie idle."""
-        # Of each key the first of the list is idle for longest.
-        while self._idle_bytes > nbytes:
-            oldest = min((same for same in self._idle.values() if same), key=lambda s: s[0].rest)
-            lease = oldest.pop(0)
-            if not oldest:
-                del self._idle[lease.key]
-            self._idle_bytes -= lease.nbytes
-            self._count(lease)
-            # In reverse, so that the next lease of these sizes gets the same buffers.
-            for pool, buffer in reversed(lease.held()):
-                self._pools[pool].release(buffer)
+        with held_back():
+            # Of each key the first of the list is idle for longest.
+            while self._idle_bytes > nbytes:
+                idle = (same for same in self._idle.values() if same)
+                oldest = min(idle, key=lambda same: same[0].rest)
+                lease = oldest.pop(0)
+                if not oldest:
+                    del self._idle[lease.key]
+                self._idle_bytes -= lease.nbytes
+                self._count(lease)
+                # In reverse, so that the next lease of these sizes gets the same buffers.
+                for pool, buffer in reversed(lease.held()):
+                    self._pools[pool].release(buffer)
 
     def statistics(self) -> LeaseStatistics:
         """The counters now."""
@@ -226,25 +252,33 @@ class LeaseCache:
     def _make(self, key: tuple[Any, ...]) -> Lease:
         buffers: list[PooledBuffer | None] = []
         pools: list[int] = []
-        try:
-            for need in key[1:]:
-                if need is None:
-                    buffers.append(None)
-                else:
-                    pool, size = need
-                    buffers.append(self._pools[pool].acquire(size))
-                    pools.append(pool)
-        except BaseException:
-            for pool, buffer in Lease(key, tuple(buffers), tuple(pools)).held():
-                self._pools[pool].release(buffer)
-            raise
-        return Lease(key, tuple(buffers), tuple(pools))
+        with held_back():
+            try:
+                for need in key[1:]:
+                    if need is None:
+                        buffers.append(None)
+                    else:
+                        pool, size = need
+                        buffers.append(self._pools[pool].acquire(size))
+                        pools.append(pool)
+            except BaseException:
+                for pool, buffer in Lease(key, tuple(buffers), tuple(pools)).held():
+                    self._pools[pool].release(buffer)
+                raise
+            lease = Lease(key, tuple(buffers), tuple(pools))
+            self._lent.add(lease)
+        return lease
 
-    def _end(self, lease: Lease) -> None:
+    def _check(self, lease: Lease) -> None:
         if not lease.in_use:
             raise VyreError("a lease of buffers is given back twice")
-        lease.in_use = False
-        self._lent.discard(lease)
+
+    def _destroy(self, lease: Lease) -> None:
+        self._count(lease)
+        for pool, buffer in lease.held():
+            if buffer.in_use:
+                self._pools[pool].discard(buffer)
+        lease.buffers = lease.pools = ()  # wgpu's objects are freed here, not wherever it ends
 
     def _count(self, lease: Lease) -> None:
         """Keeps the counts of a lease that goes, and cuts what holds on to it."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..errors import DeviceLostError, LimitError, VyreError
 from ..runtime.device import Device
+from ..runtime.interrupts import held_back
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -133,9 +134,13 @@ class PoolStatistics:
 class BufferPool:
     """Lends buffers of one usage. Safe to use from several threads.
 
+    A method that Ctrl-C leaves half done has changed nothing, or all: what is idle is found again
+    by the next one, from the buffers themselves.
+
     Args:
         create: makes a buffer of a size in bytes; what it returns has ``destroy()``.
-        limit: largest buffer in bytes.
+        limit: largest buffer in bytes that is used whole; no size class crosses it.
+        most: largest buffer in bytes, of which parts are used; as ``limit`` unless given.
         budget: bytes to hold at most; what is in use counts, but is never taken away.
         on_destroy: told the id of each buffer that is destroyed.
         ids: where numbers come from, if pools share them.
@@ -146,12 +151,13 @@ class BufferPool:
         create: Callable[[int], Any],
         *,
         limit: int,
+        most: int = 0,
         budget: int = DEFAULT_BUDGET,
         on_destroy: Callable[[int], None] = lambda _: None,
         ids: Iterator[int] | None = None,
     ) -> None:
         self._create = create
-        self._limit = limit
+        self._limit, self._most = limit, max(limit, most)
         self._budget = budget
         self._on_destroy = on_destroy
         self._lock = threading.RLock()
@@ -161,11 +167,11 @@ class BufferPool:
         self._by_size: dict[int, list[PooledBuffer]] = {}  # the same buffers, in the same order
         self._bytes = self._idle_bytes = 0
         self._created = self._reuses = self._evictions = 0
-        self._closed = False
+        self._closed = self._is_torn = False
 
     @property
     def limit(self) -> int:
-        """The largest request in bytes."""
+        """The largest request in bytes for a buffer that is used whole."""
         return self._limit - self._limit % ALIGNMENT
 
     def acquire(self, nbytes: int) -> PooledBuffer:
@@ -175,24 +181,32 @@ class BufferPool:
             LimitError: above the limit, or the device is out of memory.
             DeviceLostError: the pool is closed.
         """
-        size = size_class(nbytes, self._limit)
-        with self._lock:
-            if self._closed:
-                raise DeviceLostError("the buffer pool is closed", fix="open a new backend")
-            same = self._by_size.get(size)
-            if same:
-                buffer = same.pop()
-                del self._idle[buffer.id]
-                self._idle_bytes -= size
-                self._reuses += 1
+        size = size_class(nbytes, self._limit if nbytes <= self.limit else self._most)
+        buffer = None
+        try:
+            with self._lock:
+                if self._is_torn:
+                    self._mend()
+                if self._closed:
+                    raise DeviceLostError("the buffer pool is closed", fix="open a new backend")
+                same = self._by_size.get(size)
+                if same:
+                    buffer = same.pop()
+                    del self._idle[buffer.id]
+                    self._idle_bytes -= size
+                    self._reuses += 1
+                else:
+                    buffer = self._new(size)
                 buffer.in_use = True
-                return buffer
-            self._evict(self._budget - size)
-            buffer = PooledBuffer(next(self._ids), size, self._make(size))
-            self._live[buffer.id] = buffer
-            self._bytes += size
-            self._created += 1
             return buffer
+        except VyreError:
+            raise
+        except BaseException:
+            # No handler of a signal runs before these two are set.
+            self._is_torn = True
+            if buffer is not None:
+                buffer.in_use = False
+            raise
 
     def release(self, buffer: PooledBuffer) -> None:
         """Takes a buffer back. Release in the reverse order of acquisition.
@@ -200,15 +214,23 @@ class BufferPool:
         Raises:
             VyreError: it is not lent: released before, or another pool's.
         """
-        with self._lock:
-            self._take_back(buffer)
-            if self._closed:
-                self._destroy(buffer)
-                return
-            self._idle[buffer.id] = buffer
-            self._by_size.setdefault(buffer.size, []).append(buffer)
-            self._idle_bytes += buffer.size
-            self._evict(self._budget)
+        try:
+            with self._lock:
+                if self._is_torn:
+                    self._mend()
+                self._take_back(buffer)
+                if self._closed:
+                    self._destroy(buffer)
+                    return
+                self._idle[buffer.id] = buffer
+                self._by_size.setdefault(buffer.size, []).append(buffer)
+                self._idle_bytes += buffer.size
+                self._evict(self._budget)
+        except VyreError:
+            raise
+        except BaseException:
+            self._is_torn = True
+            raise
 
     def discard(self, buffer: PooledBuffer) -> None:
         """Takes a buffer back and destroys it: its state is not known.
@@ -216,18 +238,22 @@ class BufferPool:
         Raises:
             VyreError: as `release`.
         """
-        with self._lock:
+        with self._lock, held_back():
             self._take_back(buffer)
             self._destroy(buffer)
 
     def trim(self, nbytes: int = 0) -> None:
         """Destroys idle buffers until the pool holds no more than so many bytes."""
-        with self._lock:
+        with self._lock, held_back():
+            if self._is_torn:
+                self._mend()
             self._evict(nbytes)
 
     def close(self) -> None:
         """Destroys all idle buffers, and those lent when they come back. Idempotent."""
-        with self._lock:
+        with self._lock, held_back():
+            if self._is_torn:
+                self._mend()
             self._closed = True
             while self._idle:
                 self._destroy(self._oldest())
@@ -244,6 +270,15 @@ class BufferPool:
                 self._idle_bytes,
             )
 
+    def _new(self, size: int) -> PooledBuffer:
+        with held_back():
+            self._evict(self._budget - size)
+            buffer = PooledBuffer(next(self._ids), size, self._make(size), in_use=False)
+            self._live[buffer.id] = buffer
+            self._bytes += size
+            self._created += 1
+            return buffer
+
     def _make(self, size: int) -> Any:
         try:
             return self._create(size)
@@ -253,6 +288,17 @@ class BufferPool:
             self._evict(0)  # idle buffers may be what the memory went to
             return self._create(size)
 
+    def _mend(self) -> None:
+        """Finds what is idle again, from the buffers themselves, after an interruption."""
+        with held_back():
+            idle = [buffer for buffer in self._live.values() if not buffer.in_use]
+            self._idle = OrderedDict((buffer.id, buffer) for buffer in idle)
+            self._by_size = {}
+            for buffer in idle:
+                self._by_size.setdefault(buffer.size, []).append(buffer)
+            self._idle_bytes = sum(buffer.size for buffer in idle)
+            self._is_torn = False
+
     def _take_back(self, buffer: PooledBuffer) -> None:
         if self._live.get(buffer.id) is not buffer:
             raise VyreError(f"buffer {buffer.id} does not belong to this pool or is destroyed")
@@ -261,9 +307,11 @@ class BufferPool:
         buffer.in_use = False
 
     def _evict(self, budget: int) -> None:
-        while self._bytes > budget and self._idle:
-            self._destroy(self._oldest())
-            self._evictions += 1
+        if self._bytes > budget and self._idle:
+            with held_back():
+                while self._bytes > budget and self._idle:
+                    self._destroy(self._oldest())
+                    self._evictions += 1
 
     def _oldest(self) -> PooledBuffer:
         _, buffer = self._idle.popitem(last=False)
@@ -272,10 +320,11 @@ class BufferPool:
         return buffer
 
     def _destroy(self, buffer: PooledBuffer) -> None:
-        del self._live[buffer.id]
-        self._bytes -= buffer.size
-        self._on_destroy(buffer.id)
-        buffer.wgpu.destroy()
+        with held_back():
+            del self._live[buffer.id]
+            self._bytes -= buffer.size
+            self._on_destroy(buffer.id)
+            buffer.wgpu.destroy()
 
 
 def storage_pool(
@@ -296,8 +345,9 @@ def storage_pool(
 
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
     usage |= wgpu.BufferUsage.INDIRECT
-    limit = min(device.limits.max_binding_size, device.limits.max_buffer_size)
-    return _pool(device, "storage", usage, limit, on_destroy, ids, budget)
+    most = device.limits.max_buffer_size
+    limit = min(device.limits.max_binding_size, most)
+    return _pool(device, "storage", usage, limit, on_destroy, ids, budget, most)
 
 
 def uniform_pool(
@@ -325,9 +375,10 @@ def _pool(
     on_destroy: Callable[[int], None],
     ids: Iterator[int],
     budget: int,
+    most: int = 0,
 ) -> BufferPool:
     def create(size: int) -> Any:
         with device.reporting(f"making a {what} buffer of {size} bytes"):
             return device.wgpu.create_buffer(label=f"vyre_wgpu {what}", size=size, usage=usage)
 
-    return BufferPool(create, limit=limit, budget=budget, on_destroy=on_destroy, ids=ids)
+    return BufferPool(create, limit=limit, most=most, budget=budget, on_destroy=on_destroy, ids=ids)

@@ -117,7 +117,12 @@ class BlockPacker:
         return self._words * 4
 
     def pack(
-        self, extent: Sequence[int], row: int, lengths: Sequence[int], params: Sequence[int]
+        self,
+        extent: Sequence[int],
+        row: int,
+        lengths: Sequence[int],
+        params: Sequence[int],
+        base: int = 0,
     ) -> bytes:
         """The block of one dispatch.
 
@@ -126,10 +131,11 @@ class BlockPacker:
             row: `Launch.row`.
             lengths: elements of every buffer, by index.
             params: bit pattern of every param, by index.
+            base: `Word.BASE`.
         """
         words = [0] * self._words
         words[Word.EXTENT_X], words[Word.EXTENT_Y], words[Word.EXTENT_Z] = (*extent, 1, 1)[:3]
-        words[Word.ROW] = row
+        words[Word.ROW], words[Word.BASE] = row, base
         for buffer, word in self._lengths:
             words[word] = lengths[buffer]
         return self.patch(self._format.pack(*words), params)

@@ -75,18 +75,22 @@ def target_of(device: Device) -> Target:
     )
 
 
-_MemoryKey = str | tuple[str, CompileOptions, bool]
-"""Fingerprint, options, whether it is the indirect variant: all that differs on one device. The
-fingerprint alone, whose hash Python remembers, stands for the usual case: default options, direct.
+_MemoryKey = str | tuple[str, CompileOptions, bool, bool]
+"""Fingerprint, options, whether it is the indirect variant, or that for parts: all that differs on
+one device. The fingerprint alone, whose hash Python remembers, stands for the usual case: default
+options, neither variant.
 """
 
 DEFAULT_OPTIONS = CompileOptions()
 
 
-def _memory_key(program: Program, options: CompileOptions, indirect: bool) -> _MemoryKey:
-    if not indirect and (options is DEFAULT_OPTIONS or options == DEFAULT_OPTIONS):
+def _memory_key(
+    program: Program, options: CompileOptions, indirect: bool, split: bool
+) -> _MemoryKey:
+    is_usual = not indirect and not split
+    if is_usual and (options is DEFAULT_OPTIONS or options == DEFAULT_OPTIONS):
         return program.fingerprint
-    return program.fingerprint, options, indirect
+    return program.fingerprint, options, indirect, split
 
 
 class Compiler:
@@ -146,6 +150,7 @@ class Compiler:
         options: CompileOptions,
         *,
         indirect: bool = False,
+        split: bool = False,
         known: ShaderArtifact | None = None,
     ) -> Kernel:
         """The kernel of a program: from memory, from disk, or lowered; built now unless in memory.
@@ -154,6 +159,7 @@ class Compiler:
             program: the program.
             options: what the caller asked for.
             indirect: the variant for indirect grids.
+            split: the variant for dispatches in parts.
             known: what it was lowered to for the device that this one's follows.
 
         Raises:
@@ -162,17 +168,30 @@ class Compiler:
             CompileError: lowering or the driver refused it.
             DeviceLostError: the device is closed or lost.
         """
-        self.device.check()
-        key = _memory_key(program, options, indirect)
-        return self._memory.get(key, lambda: self._make(key, program, options, indirect, known))
+        device = self.device
+        if device.is_over or not device.is_ours:
+            device.check()
+        if options is DEFAULT_OPTIONS and not indirect and not split:
+            key: _MemoryKey = program.fingerprint
+        else:
+            key = _memory_key(program, options, indirect, split)
+        kernel = self._memory.find(key)
+        if kernel is not None:
+            return kernel
+        return self._memory.get(
+            key, lambda: self._make(key, program, options, indirect, split, known)
+        )
 
-    def compile_indirect(self, program: Program, options: CompileOptions) -> Kernel:
-        """`compile` of the variant for indirect grids."""
-        return self.compile(program, options, indirect=True)
-
-    def key_of(self, program: Program, options: CompileOptions, *, indirect: bool = False) -> Key:
+    def key_of(
+        self,
+        program: Program,
+        options: CompileOptions,
+        *,
+        indirect: bool = False,
+        split: bool = False,
+    ) -> Key:
         """The key that a program is kept under, with its parts."""
-        return self.keys.of(program, options, indirect=indirect)
+        return self.keys.of(program, options, indirect=indirect, split=split)
 
     def explain(
         self, program: Program, options: CompileOptions, *, indirect: bool = False
@@ -180,9 +199,9 @@ class Compiler:
         """Where `compile` would find a program now; if nowhere, what differs from the nearest."""
         key = self.key_of(program, options, indirect=indirect)
         in_memory = self._memory.keys()
-        if _memory_key(program, options, indirect) in in_memory:
+        if _memory_key(program, options, indirect, False) in in_memory:
             return Explanation("memory", key.digest, key.parts)
-        named = [(k, DEFAULT_OPTIONS, False) if isinstance(k, str) else k for k in in_memory]
+        named = [(k, DEFAULT_OPTIONS, False, False) if isinstance(k, str) else k for k in in_memory]
         stored = [Key.of(self.keys.parts(*other)) for other in reversed(named)]
         for entry in self.disk.readable_entries() if self.disk is not None else ():
             if entry.parts_bytes == key.encoded and entry.program == program.erased_bytes:
@@ -244,6 +263,7 @@ class Compiler:
         program: Program,
         options: CompileOptions,
         indirect: bool,
+        split: bool,
         known: ShaderArtifact | None,
     ) -> Kernel:
         if self._is_heir:
@@ -253,13 +273,15 @@ class Compiler:
                 self._write_shader(program, inherited)
                 self._inherited.pop(key, None)
                 return kernel
-        return self._compile(program, options, indirect)
+        return self._compile(program, options, indirect, split)
 
-    def _compile(self, program: Program, options: CompileOptions, indirect: bool) -> Kernel:
+    def _compile(
+        self, program: Program, options: CompileOptions, indirect: bool, split: bool
+    ) -> Kernel:
         if self.disk is None:
-            return self.compile_anew(program, options, indirect=indirect)
-        key = self.key_of(program, options, indirect=indirect)
-        artifact = self.disk.load(key, program, options, indirect=indirect)
+            return self.compile_anew(program, options, indirect=indirect, split=split)
+        key = self.key_of(program, options, indirect=indirect, split=split)
+        artifact = self.disk.load(key, program, options, indirect=indirect, split=split)
         if artifact is not None:
             try:
                 kernel = self.build(artifact, program.name)
@@ -271,20 +293,25 @@ class Compiler:
                 self._counters.add(disk_hits=1)
                 self._write_shader(program, artifact)
                 return kernel
-        kernel = self.compile_anew(program, options, indirect=indirect)
+        kernel = self.compile_anew(program, options, indirect=indirect, split=split)
         if is_current() and self.disk.store(key, program, kernel.artifact):
             self._counters.add(disk_writes=1)
         return kernel
 
     def compile_anew(
-        self, program: Program, options: CompileOptions, *, indirect: bool = False
+        self,
+        program: Program,
+        options: CompileOptions,
+        *,
+        indirect: bool = False,
+        split: bool = False,
     ) -> Kernel:
         """`compile` without looking anywhere and without keeping the result."""
         from ..wgsl.lower import lower  # a fifth of all imports, which a warm start does without
 
         self.device.check()
         _check_types(program, self.device)
-        artifact = lower(program, options, self.target, indirect=indirect)
+        artifact = lower(program, options, self.target, indirect=indirect, split=split)
         self._counters.add(lowerings=1)
         self._write_shader(program, artifact)
         return self.build(artifact, program.name)

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from ..runtime.leaving import Leaving
+
 __all__ = ["Completable", "Completion", "call_back"]
 
 _log = logging.getLogger("vyre_wgpu")
@@ -66,7 +68,7 @@ class Completion:
         """Forgets work that is finished."""
         with self._lock, contextlib.suppress(ValueError):  # it was removed before
             self._pending.remove(work)
-            self._bytes -= work.nbytes
+            self._bytes = self._bytes - work.nbytes if self._pending else 0
 
     def settle(self) -> None:
         """Finishes what the device has done, and the oldest work if much is pending."""
@@ -95,6 +97,11 @@ class Completion:
         else:
             work.finish()
 
+    def join(self, timeout: float) -> None:
+        """Waits until the thread has ended, after `close`."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout)
+
     def close(self) -> None:
         """Ends the thread when it has finished what it was given. Idempotent."""
         with self._lock:
@@ -105,17 +112,20 @@ class Completion:
 
 def _serve(work: queue.SimpleQueue[Completable | None]) -> None:
     while (item := work.get()) is not None:
-        try:
-            item.finish()
-        except BaseException:
-            # SystemExit, or asyncio's CancelledError: others still wait for this thread.
-            _log.exception("a callback of a dispatch failed")
+        # SystemExit too, or asyncio's CancelledError: others still wait for this thread.
+        call_back(item.finish, BaseException)
         del item  # not kept until the next one comes
 
 
-def call_back(function: Callable[[], object]) -> None:
-    """Calls somebody's function; what it raises is logged, as there is nobody to raise it to."""
+def call_back(function: Callable[[], object], logged: type[BaseException] = Exception) -> None:
+    """Calls somebody's function; what it raises is logged, as there is nobody to raise it to.
+
+    Args:
+        function: the function.
+        logged: what is logged; all else is raised.
+    """
     try:
         function()
-    except Exception:
-        _log.exception("a callback of a dispatch failed")
+    except logged as error:
+        if not isinstance(error, Leaving):
+            _log.exception("a callback of a dispatch failed")

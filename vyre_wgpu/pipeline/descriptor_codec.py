@@ -50,7 +50,12 @@ def decode_descriptor(data: bytes) -> KernelDescriptor:
 
 
 def check_fit(
-    descriptor: KernelDescriptor, program: Program, options: CompileOptions, *, indirect: bool
+    descriptor: KernelDescriptor,
+    program: Program,
+    options: CompileOptions,
+    *,
+    indirect: bool,
+    split: bool = False,
 ) -> None:
     """Raises for a descriptor that lowering cannot have made of a program.
 
@@ -98,7 +103,7 @@ def check_fit(
             descriptor.whole_workgroups == (indirect or Op.BARRIER in program.table.op),
         ),
         ("elements per lane", descriptor.elements_per_lane == 1),
-        ("variant", descriptor.indirect == indirect),
+        ("variant", (descriptor.indirect, descriptor.split) == (indirect, split)),
     )
     for name, holds in facts:
         if not holds:

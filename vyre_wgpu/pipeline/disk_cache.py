@@ -101,7 +101,13 @@ class DiskCache:
         self._room = 0  # bytes that may be written before the folder is looked at again
 
     def load(
-        self, key: Key, program: Program, options: CompileOptions, *, indirect: bool = False
+        self,
+        key: Key,
+        program: Program,
+        options: CompileOptions,
+        *,
+        indirect: bool = False,
+        split: bool = False,
     ) -> ShaderArtifact | None:
         """The artifact stored under a key, or None.
 
@@ -110,6 +116,7 @@ class DiskCache:
             program: the program; the entry must hold its erased bytes.
             options: the options; the entry's descriptor must agree with them.
             indirect: the variant for indirect grids.
+            split: the variant for dispatches in parts.
         """
         path = self.root / FOLDER / entry_name(key.digest)
         try:
@@ -131,7 +138,7 @@ class DiskCache:
                 raise EntryError("it is the entry of another program, device or option")
             artifact = entry.artifact()
             try:
-                check_fit(artifact.descriptor, program, options, indirect=indirect)
+                check_fit(artifact.descriptor, program, options, indirect=indirect, split=split)
             except ValueError as error:
                 raise EntryError(f"it does not fit its program: {error}") from None
         except EntryError as error:

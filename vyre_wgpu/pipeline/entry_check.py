@@ -26,6 +26,7 @@ class Content:
         program: the program.
         options: what it was compiled with.
         indirect: whether it is the variant for indirect grids.
+        split: whether it is the variant for dispatches in parts.
         artifact: what it became.
     """
 
@@ -33,6 +34,7 @@ class Content:
     program: Program
     options: CompileOptions
     indirect: bool
+    split: bool
     artifact: ShaderArtifact
 
 
@@ -60,10 +62,11 @@ def check_entry(name: str, entry: Entry | EntryError) -> Content | None:
         raise EntryError(f"its program cannot be read: {error.message}") from None
     if program.erased_bytes != entry.program or program.fingerprint != values.get("program"):
         raise EntryError("its program is not the one of its key")
-    artifact, indirect = entry.artifact(), values.get("variant") == "indirect"
+    artifact, variant = entry.artifact(), values.get("variant")
+    indirect, split = variant == "indirect", variant == "split"
     try:
         options = options_of(parts)
-        check_fit(artifact.descriptor, program, options, indirect=indirect)
+        check_fit(artifact.descriptor, program, options, indirect=indirect, split=split)
     except ValueError as error:
         raise EntryError(f"it does not fit its program: {error}") from None
-    return Content(parts, program, options, indirect, artifact)
+    return Content(parts, program, options, indirect, split, artifact)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .completion import call_back
 from .prepared import PreparedCall
+from .split import SplitCall
 from .submit import Submitter
 from .tickets import Ticket
 
@@ -21,7 +22,8 @@ class DispatchFuture:
     Args:
         submitter: where it runs.
         call: what was submitted.
-        ticket: its ticket; None if nothing was to run.
+        ticket: its ticket, of the last part if it runs in parts; None if nothing was to run, or a
+            part before that failed.
         deadline: when it fails with `DispatchTimeoutError`, on `time.monotonic`'s clock, or None.
 
     Attributes:
@@ -31,12 +33,12 @@ class DispatchFuture:
     def __init__(
         self,
         submitter: Submitter,
-        call: PreparedCall,
+        call: PreparedCall | SplitCall,
         ticket: Ticket | None,
         deadline: float | None,
     ) -> None:
         self._submitter = submitter
-        self._call: PreparedCall | None = call
+        self._call: PreparedCall | SplitCall | None = call
         self._ticket = ticket
         self._deadline = deadline
         self._lock = threading.Lock()  # held by who waits for the device
@@ -47,7 +49,10 @@ class DispatchFuture:
         uploads = () if call.submission is None else call.submission.uploads
         self.nbytes = sum([array.nbytes for array in uploads])
         if ticket is None:
-            self._results = call.finish(None)
+            try:
+                self._results = call.finish(None)
+            except Exception as error:
+                self._error = error
             self._is_finished = True
         else:
             submitter.completion.add(self)
@@ -130,24 +135,41 @@ class DispatchFuture:
             Whether it is done, well or badly.
         """
         if self._is_finished:
+            if self._callbacks:
+                self._call_back()
             return True
         self._submitter.check_process()  # a child's copy of the lock may never be released
-        if not _acquire(self._lock, deadline):
-            return False
-        callbacks: list[Callable[[], object]] = []
+        timeout = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
+        taken: list[bool] = []
         try:
+            # In one step: between taking a lock and noting it Ctrl-C could come.
+            taken.extend(map(self._lock.acquire, (True,), (timeout,)))
+            if not taken[0]:
+                return False
             if not self._is_finished:
                 self._collect(deadline)
-            is_finished = self._is_finished
-            if is_finished:
-                callbacks, self._callbacks = self._callbacks, callbacks
         finally:
-            self._lock.release()
-        if is_finished:
-            self._submitter.completion.remove(self)
-        for function in callbacks:
-            call_back(function)
-        return is_finished
+            if taken and taken[0]:
+                self._lock.release()
+        if not self._is_finished:
+            return False
+        self._submitter.completion.remove(self)
+        self._call_back()
+        return True
+
+    def _call_back(self) -> None:
+        """Calls who has to be called, each once; with Ctrl-C the thread calls who is left."""
+        try:
+            while self._callbacks:
+                try:
+                    function = self._callbacks.pop(0)
+                except IndexError:  # another thread was here
+                    return
+                call_back(function)
+        except BaseException:
+            if self._callbacks:
+                self._submitter.completion.hand_over(self)
+            raise
 
     def _collect(self, deadline: float | None) -> None:
         submitter, ticket, call = self._submitter, self._ticket, self._call
@@ -173,10 +195,3 @@ class DispatchFuture:
     def __repr__(self) -> str:
         state = "done" if self._is_finished else "submitted"
         return f"<DispatchFuture {state}>"
-
-
-def _acquire(lock: threading.Lock, deadline: float | None) -> bool:
-    """Acquires a lock by a time of `time.monotonic`, if given; whether it did."""
-    if deadline is None:
-        return lock.acquire()
-    return lock.acquire(timeout=max(0.0, deadline - time.monotonic()))

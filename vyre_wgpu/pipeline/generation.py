@@ -125,8 +125,12 @@ class Generations:
         with self._turn:
             if not self.is_closed:
                 self.is_closed = True
-                self.current.submitter.close()
-                self.current.compiler.close()
+                try:
+                    self.current.submitter.close()
+                    self.current.compiler.close()
+                except BaseException:  # Ctrl-C: it may be closed again
+                    self.is_closed = False
+                    raise
 
     def totals(self) -> Totals:
         """What was done so far."""

@@ -66,22 +66,27 @@ class Keys:
     def __init__(self, device: Device, target: Target) -> None:
         self.device_parts = device_parts(device, target)
 
-    def of(self, program: Program, options: CompileOptions, *, indirect: bool) -> Key:
+    def of(
+        self, program: Program, options: CompileOptions, *, indirect: bool, split: bool = False
+    ) -> Key:
         """The key of a program as it is compiled with options.
 
         Args:
             program: the program; its erased bytes alone take part.
             options: what the caller asked for.
             indirect: the variant for indirect grids.
+            split: the variant for dispatches in parts.
         """
-        return Key.of(self.parts(program.fingerprint, options, indirect))
+        return Key.of(self.parts(program.fingerprint, options, indirect, split))
 
-    def parts(self, fingerprint: str, options: CompileOptions, indirect: bool) -> Parts:
+    def parts(
+        self, fingerprint: str, options: CompileOptions, indirect: bool, split: bool = False
+    ) -> Parts:
         """The parts of the key of a fingerprint."""
         return (
             ("program", fingerprint),
             ("options", _json(asdict(options))),
-            ("variant", "indirect" if indirect else "direct"),
+            ("variant", "split" if split else "indirect" if indirect else "direct"),
             *self.device_parts,
         )
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..errors import LimitError
 from ..ir.program import Program
 from ..wgsl.options import CompileOptions
 from .arguments import Inputs, Params
@@ -15,6 +16,7 @@ from .future import DispatchFuture
 from .generation import Generation
 from .prepared import PreparedCall, Preparer
 from .results import Out
+from .split import SplitCall
 from .submit import Submitter
 from .variants import Variants
 
@@ -146,18 +148,18 @@ class WgpuPipeline:
         deadline = None if config is None else deadline_of(config)
         preparer = self._ready()
         call = preparer.prepare(inputs, params, out, config)
-        if call.submission is None:
-            return call.finish(None)
+        submission = call.submission
+        if submission is None:
+            return call.run(deadline) if isinstance(call, SplitCall) else call.finish(None)
         submitter = preparer.submitter
         completion = submitter.completion
         if completion.has_pending:
             completion.settle()
         try:
-            outcome = submitter.run(call.submission, call.allocate, deadline)
+            return call.finish(submitter.run(submission, call.allocate, deadline))
         except BaseException:
             call.abort()
             raise
-        return call.finish(outcome)
 
     def submit(
         self,
@@ -170,7 +172,8 @@ class WgpuPipeline:
         """Starts a `dispatch` and returns at once.
 
         Inputs are taken before it returns; arrays in ``out`` are filled by the time the future is
-        done. Where much is in flight it waits for the oldest.
+        done. Where much is in flight it waits for the oldest; where arrays are larger than what the
+        device binds at once, for all parts but the last.
 
         Returns:
             A future: ``result(timeout)``, ``done()``, ``add_done_callback(f)``, ``await``.
@@ -184,15 +187,24 @@ class WgpuPipeline:
         submitter = preparer.submitter
         call = preparer.prepare(inputs, params, out, config)
         ticket = None
-        if call.submission is not None:
+        if isinstance(call, SplitCall):
+            ticket = call.begin(deadline)
+        elif call.submission is not None:
             submitter.completion.settle()
             try:
-                ticket = submitter.start(call.submission)
+                ticket = submitter.start(call.submission, is_watched=deadline is not None)
+                call.allocate()
             except BaseException:
+                if ticket is not None:
+                    submitter.abandon(ticket)
                 call.abort()
                 raise
-            call.allocate()
-        return DispatchFuture(submitter, call, ticket, deadline)
+        try:
+            return DispatchFuture(submitter, call, ticket, deadline)
+        except BaseException:  # Ctrl-C
+            if ticket is not None:
+                submitter.abandon(ticket)
+            raise
 
     def runs_on(self, submitter: Submitter) -> bool:
         """Whether that is where it runs."""
@@ -205,8 +217,20 @@ class WgpuPipeline:
         out: Out | None = None,
         config: DispatchConfig | None = None,
     ) -> PreparedCall:
-        """A dispatch that is checked and laid out, for `Recording`."""
-        return self._ready().prepare(inputs, params, out, config)
+        """A dispatch that is checked and laid out, for `Recording`.
+
+        Raises:
+            LimitError: also if it would run in parts.
+        """
+        call = self._ready().prepare(inputs, params, out, config)
+        if isinstance(call, SplitCall):
+            call.abort()
+            raise LimitError(
+                f"a dispatch of program {self._program.name!r} on arrays larger than what the "
+                "device binds at once runs in parts, and a recording is submitted as one",
+                fix="dispatch it, or record the work on smaller arrays",
+            )
+        return call
 
     def __call__(self, /, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""

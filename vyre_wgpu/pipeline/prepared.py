@@ -16,14 +16,16 @@ from ..buffer.arrays import Array
 from ..buffer.device_buffer import DeviceBuffer
 from ..buffer.pool import Span
 from ..errors import InputError, LimitError
-from ..ir.program import Buffer, BufferKind, Program
+from ..ir.program import Buffer, Program
 from ..ir.writes import written_by_every_lane
 from ..runtime.device import safe_label
 from .arguments import Binder, BoundCall, Inputs, Params
 from .blocks import BlockPacker, launch_grid
 from .config import Destination, DispatchConfig
+from .parts import SplitPlan, Splitter, is_cleared
 from .results import Out, Place, check_aliases, check_destinations
-from .submission import Frame, Outcome, Slot, Submission, check_result_bytes
+from .split import SplitCall
+from .submission import Frame, Outcome, Slot, Submission
 from .submit import Submitter
 from .traps import trap_error
 from .variants import Variants
@@ -190,6 +192,7 @@ class Preparer:
         self._returned = [i for i, b in enumerate(program.buffers) if b.kind.is_returned]
         self._new_arrays: list[Place] = [None] * len(self._returned)
         self._written = written_by_every_lane(program)
+        self._splitter = Splitter(program, variants, submitter, self._packer, self._written)
 
     @property
     def submitter(self) -> Submitter:
@@ -206,16 +209,17 @@ class Preparer:
         params: Params | None,
         out: Out | None,
         config: DispatchConfig | None,
-    ) -> PreparedCall:
+    ) -> PreparedCall | SplitCall:
         """Checks the arguments of a dispatch and lays it out; see ``WgpuPipeline.dispatch``."""
         self.device.check()
-        call = self._binder.bind(inputs, params, config, self._check_sizes)
+        call = self._binder.bind(inputs, params, config, self._splitter.check)
         shape = call.shape
         if out is None and not call.residents and call.indirect is None and not shape.is_empty:
             plan = shape.plans.get(None)
-            if plan is None:
+            if plan is None and not self._splitter.is_needed(shape.lengths):
                 plan = shape.plans[None] = self._plan(call, {}, self._new_arrays)
-            return PreparedCall(self, call, self._submission(plan, call), plan)
+            if plan is not None:
+                return PreparedCall(self, call, self._submission(plan, call), plan)
         places = self._new_arrays
         if out is not None:
             places = check_destinations(self._program, out, call)
@@ -256,24 +260,6 @@ class Preparer:
             raise trap_error(self._program, descriptor, outcome.trap, extent, call.lengths)
 
     # Checks
-
-    def _check_sizes(self, lengths: Sequence[int]) -> None:
-        """Raises for what the device cannot hold, before any array is copied."""
-        buffers = self._program.buffers
-        limit = self._submitter.max_buffer_bytes
-        for binding in self._kernel.descriptor.bindings:
-            buffer = buffers[binding.buffer]
-            nbytes = lengths[binding.buffer] * buffer.dtype.itemsize
-            if nbytes > limit:
-                raise LimitError(
-                    f"buffer {buffer.name!r} has {nbytes} bytes, more than the {limit} bytes that "
-                    f"the adapter {self._submitter.device.info.name} binds at once",
-                    fix="split the work over several dispatches",
-                )
-        check_result_bytes(
-            [lengths[i] * buffers[i].dtype.itemsize for i in self._returned],
-            self._submitter.max_result_bytes,
-        )
 
     def _check_residents(self, call: BoundCall, places: Sequence[Place]) -> bool:
         """Raises for device buffers of another backend, and for one that stands for two buffers.
@@ -319,7 +305,7 @@ class Preparer:
         places: Sequence[Place],
         made: list[DeviceBuffer],
         is_mixed: bool,
-    ) -> PreparedCall:
+    ) -> PreparedCall | SplitCall:
         """The submission of any other call; device buffers that are new are put in ``made``."""
         residents = self._residents(call, places, made)
         skipped = [place is Destination.SKIP for place in places]
@@ -332,8 +318,25 @@ class Preparer:
         )
         plan = call.shape.plans.get(kinds)
         if plan is None:
-            plan = call.shape.plans[kinds] = self._plan(call, residents, places, is_mixed)
+            if self._splitter.is_needed(call.lengths):
+                plan = self._splitter.plan(call, residents, skipped, is_mixed=is_mixed)
+            else:
+                plan = self._plan(call, residents, places, is_mixed)
+            call.shape.plans[kinds] = plan
         results = self._results(call, places, residents)
+        if isinstance(plan, SplitPlan):
+            return SplitCall(
+                self._program,
+                self._submitter,
+                self._packer,
+                call,
+                plan,
+                places,
+                results,
+                residents,
+                made,
+                self.check_outcome,
+            )
         bound: list[Span | None] = []
         for binding in self._kernel.descriptor.bindings:
             resident = residents.get(binding.buffer)
@@ -412,18 +415,14 @@ class Preparer:
             index = binding.buffer
             buffer = buffers[index]
             is_result = buffer.kind.is_returned and index not in skipped and index not in residents
-            if buffer.kind is BufferKind.OUTPUT:
-                # The grid of an indirect launch is not known here.
-                covered = call.indirect is None and call.extent[0] >= call.lengths[index]
-                cleared = not (covered and index in self._written)
-            else:
-                cleared = buffer.kind is BufferKind.SCRATCH and not buffer.uninitialized
+            # The grid of an indirect launch is not known here.
+            covered = call.indirect is None and call.extent[0] >= call.lengths[index]
             nbytes = call.lengths[index] * buffer.dtype.itemsize
             slots.append(
                 Slot(
                     nbytes,
                     upload=index in call.inputs,
-                    clear=cleared,
+                    clear=is_cleared(buffer, is_written=covered and index in self._written),
                     result=is_result,
                     resident=index in residents,
                 )
@@ -458,8 +457,19 @@ class Preparer:
     def _new_buffer(self, buffer: Buffer, shape: tuple[int, ...]) -> DeviceBuffer:
         dtype = buffer.dtype.numpy
         nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        memory = self._submitter.memory
-        return DeviceBuffer(memory, memory.allocate(nbytes), dtype, shape)
+        memory, most = self._submitter.memory, self._submitter.device.limits.max_buffer_size
+        if nbytes > most:
+            raise LimitError(
+                f"the result {buffer.name!r} has {nbytes} bytes, more than the {most} bytes of a "
+                f"buffer of the adapter {self._submitter.device.info.name}",
+                fix="take it as an array, or split the work over several dispatches",
+            )
+        pooled = memory.allocate(nbytes)
+        try:
+            return DeviceBuffer(memory, pooled, dtype, shape)
+        except BaseException:  # Ctrl-C
+            memory.free(pooled)
+            raise
 
     def _fill(self, buffer: DeviceBuffer, content: Array | None) -> None:
         """What a dispatch that runs nothing leaves in a device buffer."""

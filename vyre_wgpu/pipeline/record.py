@@ -62,9 +62,12 @@ class Handle:
     def result(self) -> list[Any]:
         """What the last replay gave, as ``dispatch`` gives it.
 
+        Results stay after the recording is closed.
+
         Raises:
             TrapError, LimitError: this dispatch failed in the last replay, or one before it.
-            VyreError: there was no replay.
+            DispatchTimeoutError, DeviceLostError: the last replay did not end.
+            VyreError: there was no replay, or the last one was interrupted.
         """
         if self._error is not None:
             raise self._error
@@ -169,7 +172,7 @@ class Recording:
             if submissions:
                 batch = self._prepared(submissions)
                 try:
-                    ticket = submitter.start_batch(batch, submissions)
+                    ticket = submitter.start_batch(batch, submissions, is_watched=until is not None)
                     try:
                         for call in runs:
                             call.allocate()
@@ -178,8 +181,9 @@ class Recording:
                     except BaseException:
                         submitter.abandon(ticket)
                         raise
-                except BaseException:
+                except BaseException as error:
                     self._is_closed = batch.is_ended or batch.is_submitted
+                    self._spoil(error)
                     raise
             self._hand_out(calls, iter(outcomes))
 
@@ -187,9 +191,9 @@ class Recording:
         """Gives the buffers back, but for those that handles name. Idempotent."""
         with self._lock:
             self._is_closed = self._is_sealed = True
-            batch, self._batch = self._batch, None
-            if batch is not None:
-                self._submitter.let_go(batch)
+            if self._batch is not None:
+                self._submitter.let_go(self._batch)
+            self._batch = None
 
     def __enter__(self) -> Recording:
         return self
@@ -222,6 +226,15 @@ class Recording:
             names = sorted({submission.frame.label for submission in submissions})
             self._batch = self._submitter.hold(submissions, ", ".join(names)[:80])
         return self._batch
+
+    def _spoil(self, error: BaseException) -> None:
+        """Has all handles raise why the last replay gave nothing."""
+        if not isinstance(error, VyreError):
+            error = VyreError(
+                f"the last replay was ended by {type(error).__name__}", fix="replay() again"
+            )
+        for handle in self._handles:
+            handle._results, handle._error = None, error
 
     def _hand_out(self, calls: list[PreparedCall], outcomes: Any) -> None:
         failed: BaseException | None = None

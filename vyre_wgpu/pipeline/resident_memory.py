@@ -102,14 +102,13 @@ class ResidentMemory:
             self._counters.add(submissions=1)
             calls.wait(mapping, None)
             self.check()  # it may have been lost meanwhile
-        except BaseException:
-            self._staging.discard(staging)
-            raise
-        try:
             calls.read(mapping, 0, out)
-        finally:
             calls.unmap(mapping)
             self._staging.release(staging)
+        except BaseException:
+            if staging.in_use:
+                self._staging.discard(staging)
+            raise
 
     def clear(self, span: Span, nbytes: int) -> None:
         """Zeros the start of a part of a storage buffer."""

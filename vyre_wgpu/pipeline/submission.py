@@ -14,7 +14,7 @@ from ..wgsl.descriptor import TRAP_BYTES
 from .compile import Kernel
 from .traps import TrapWords
 
-__all__ = ["Frame", "Outcome", "Slot", "Submission", "check_result_bytes"]
+__all__ = ["Frame", "Outcome", "Slot", "Submission", "check_result_bytes", "result_bytes"]
 
 _ALIGNMENT = 16
 _INDIRECT_BYTES = 12
@@ -161,6 +161,11 @@ class Outcome(NamedTuple):
     grid: tuple[int, int, int]
 
 
+def result_bytes(sizes: Sequence[int]) -> int:
+    """Bytes that results of these sizes take in a staging buffer."""
+    return sum(aligned(size, _ALIGNMENT) for size in sizes)
+
+
 def check_result_bytes(sizes: Sequence[int], limit: int) -> None:
     """Raises if results do not fit one staging buffer.
 
@@ -171,7 +176,7 @@ def check_result_bytes(sizes: Sequence[int], limit: int) -> None:
     Raises:
         LimitError: they do not.
     """
-    total = sum(aligned(size, _ALIGNMENT) for size in sizes)
+    total = result_bytes(sizes)
     if total > limit:
         raise LimitError(
             f"the outputs have {total} bytes in all, more than the {limit} bytes that are read "

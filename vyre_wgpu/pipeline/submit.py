@@ -2,11 +2,16 @@
 
 One command buffer: clears, one compute pass, copies of the trap words and of every result into one
 staging buffer; one submission; one map. Buffers come in leases, which go back on every path.
+
+Ctrl-C may come between any two steps, in a handler of an earlier one too. Nothing is repaired on
+the way out, where the next one could come: the submitter only notes that it was interrupted, and
+the next call takes back every lease that is not held by a ticket or a batch it knows of.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,8 +20,10 @@ from ..buffer.budgets import Budgets
 from ..buffer.leases import Lease, Need
 from ..buffer.pool import PoolStatistics
 from ..errors import DeviceLostError, DispatchTimeoutError, VyreError
-from ..runtime.calls import Calls
+from ..runtime.calls import Calls, Step
 from ..runtime.device import Device
+from ..runtime.interrupts import held_back
+from ..runtime.leaving import Leaving, at_exit
 from ..wgsl.descriptor import TRAP_BYTES
 from .completion import Completion
 from .counters import Counters
@@ -53,12 +60,13 @@ class Submitter:
         self._calls: Calls = device.calls
         self._counters = counters
         self._lock = threading.Lock()
-        self._idle = threading.Condition(self._lock)
-        self._collecting = 0  # threads in `collect`
         self._closing = False
-        self._open: set[Ticket] = set()  # not collected yet
+        self._leaver: int | None = None  # the only thread that goes on, at the interpreter's end
+        self._stay = at_exit(self)
+        self._tickets: set[Ticket] = set()  # whose buffers are not back yet
         self._batches: set[Batch] = set()
-        self._orphans: list[Ticket] = []
+        self._has_orphans = False  # among the tickets; there may be some
+        self._is_torn = False  # a call was interrupted
         self._memory = memory = DeviceMemory(device, budgets, self._drop_ahead)
         self._leases, self._pending = memory.leases, memory.pending
         self._outfitter = Outfitter(device, memory.leases, memory.groups)
@@ -99,27 +107,49 @@ class Submitter:
             DeviceLostError: the device is closed or lost.
             ForkedProcessError: this is a forked child.
         """
-        with self._lock:
-            ticket = self._submit(submission)
-            self._collecting += 1
-        outcomes = self._collect(ticket, deadline, self._orphan, meanwhile, looks_ahead=True)
-        if outcomes is None:
-            raise self._too_late(ticket)
-        return outcomes[0]
+        busy = threading.Lock()
+        try:
+            with busy:
+                with self._lock:
+                    ticket = self._submit(submission, busy, is_watched=deadline is not None)
+                outcomes = self._collect(ticket, deadline, meanwhile, looks_ahead=True)
+            if outcomes is not None:
+                return outcomes[0]
+            self._has_orphans = True
+        except VyreError:
+            raise
+        except BaseException:
+            self._is_torn = True  # no handler of a signal runs before this
+            raise
+        raise self._too_late(ticket)
 
-    def start(self, submission: Submission) -> Ticket:
+    def start(self, submission: Submission, *, is_watched: bool = False) -> Ticket:
         """Submits, without waiting. The ticket must be collected or abandoned.
 
         Uploads are taken; the arrays may change afterwards.
+
+        Args:
+            submission: what to submit.
+            is_watched: its ticket must not be done before the kernel is, even if nothing is read
+                back: it has a deadline.
 
         Raises:
             LimitError, DeviceLostError, ForkedProcessError: as `run`.
         """
         self.check_process()
-        with self._lock:
-            ticket = self._submit(submission)
-            self._open.add(ticket)
-        return ticket
+        ticket = None
+        try:
+            with self._lock:
+                ticket = self._submit(submission, threading.Lock(), is_watched=is_watched)
+                ticket.is_kept = True
+            return ticket
+        except VyreError:
+            raise
+        except BaseException:
+            self._is_torn = True
+            if ticket is not None:
+                ticket.is_kept = False
+            raise
 
     def collect(self, ticket: Ticket, deadline: float | None = None) -> list[Outcome] | None:
         """Waits for a ticket and fills its results, up to the first submission that trapped.
@@ -136,13 +166,22 @@ class Submitter:
             DeviceLostError: the device was lost meanwhile, or closed.
         """
         self.check_process()
-        with self._lock:
-            if self._device.loss is not None or ticket not in self._open:
-                self._device.check()
-                raise VyreError("a ticket is collected twice")
-            self._collecting += 1
-        is_alone = ticket.batch is None
-        return self._collect(ticket, deadline, self._leave, looks_ahead=is_alone)
+        try:
+            with ticket.busy:
+                with self._lock:
+                    if ticket.outcomes is not None:  # delivered before an interruption
+                        if ticket in self._tickets:
+                            self._discard(ticket)
+                        return ticket.outcomes
+                    self.check()
+                    if ticket not in self._tickets:
+                        raise VyreError("a ticket is collected twice")
+                return self._collect(ticket, deadline, looks_ahead=ticket.batch is None)
+        except VyreError:
+            raise
+        except BaseException:
+            self._is_torn = True
+            raise
 
     def collect_in_time(self, ticket: Ticket, deadline: float | None) -> list[Outcome]:
         """As `collect`, but abandons the ticket if the deadline passes.
@@ -159,9 +198,8 @@ class Submitter:
     def abandon(self, ticket: Ticket) -> None:
         """Gives up an open ticket. Its buffers come back when the device has done with them."""
         self.check_process()
-        with self._lock:
-            if ticket in self._open:
-                self._orphan(ticket)
+        ticket.is_kept = False
+        self._has_orphans = True
 
     # Sequences that are submitted as one, again and again
 
@@ -173,66 +211,101 @@ class Submitter:
         """
         self.check_process()
         batch = Batch(label)
-        with self._lock, self._device.reporting(f"preparing {label!r}"):
-            self.check()
-            try:
-                for submission in submissions:
-                    prepared = self._outfitter.frame(submission.frame)
-                    batch.leases.append(self._leases.take(prepared.key[:-1]))
-                    batch.nbytes += submission.frame.staging_bytes
-                need = Need(STAGING_POOL, batch.nbytes)
-                batch.leases.append(self._leases.take(self._leases.key(-1, [need])))
-                staging, base = batch.leases[-1].buffers[0], 0
-                for submission, lease in zip(submissions, batch.leases[:-1], strict=True):
-                    outfit = self._outfitter.make(lease, submission, staging, base)
-                    batch.outfits.append((outfit, base))
-                    base += submission.frame.staging_bytes
-                batch.handle = self._calls.label(label)
-            except BaseException:
-                for lease in batch.leases:
-                    self._leases.give_back(lease)
-                raise
-            self._batches.add(batch)
-        return batch
+        try:
+            with self._lock, held_back(), self._device.reporting(f"preparing {label!r}"):
+                self._begin()
+                self._hold(batch, submissions)
+            return batch
+        except VyreError:
+            raise
+        except BaseException:
+            batch.is_ended = self._is_torn = True  # the caller does not get it
+            raise
 
-    def start_batch(self, batch: Batch, submissions: Sequence[Submission]) -> Ticket:
+    def _hold(self, batch: Batch, submissions: Sequence[Submission]) -> None:
+        try:
+            for submission in submissions:
+                prepared = self._outfitter.frame(submission.frame)
+                batch.leases.append(self._leases.take(prepared.key[:-1]))
+                batch.nbytes += submission.frame.staging_bytes
+            need = Need(STAGING_POOL, batch.nbytes)
+            batch.leases.append(self._leases.take(self._leases.key(-1, [need])))
+            staging, base = batch.leases[-1].buffers[0], 0
+            for submission, lease in zip(submissions, batch.leases[:-1], strict=True):
+                outfit = self._outfitter.make(lease, submission, staging, base)
+                batch.outfits.append((outfit, base))
+                base += submission.frame.staging_bytes
+            batch.handle = self._calls.label(batch.label)
+        except BaseException:
+            for lease in batch.leases:
+                self._leases.give_back(lease)
+            raise
+        self._batches.add(batch)
+
+    def start_batch(
+        self, batch: Batch, submissions: Sequence[Submission], *, is_watched: bool = False
+    ) -> Ticket:
         """Submits a sequence, without waiting; submissions may differ in content only.
+
+        Args:
+            batch: what `hold` gave.
+            submissions: the sequence.
+            is_watched: as for `start`.
 
         Raises:
             VyreError: the batch was let go, or its last ticket is open.
             LimitError, DeviceLostError, ForkedProcessError: as `run`.
         """
         self.check_process()
-        with self._lock:
-            self.check()
-            if self._orphans:
-                self._reap()
-            if batch.is_ended or batch.is_submitted:
-                raise VyreError(
-                    f"the buffers of {batch.label!r} are in use, or given back",
-                    fix="wait for the device, or record the work again",
-                )
-            writes, steps = [], []
-            for (outfit, _), submission in zip(batch.outfits, submissions, strict=True):
-                writes += _writes(outfit, submission)
-                steps.append((outfit.step, submission.block if outfit.block is None else None))
-            staging = batch.outfits[0][0].staging
-            try:
-                encoded, batch.encoded = batch.encoded, None
-                mapping = self._calls.submit(
-                    writes, steps, batch.handle, staging, batch.nbytes, encoded
-                )
-                batch.steps = steps
-            except BaseException as error:
-                self._end_batch(batch, self._leases.discard)
-                self._device.report(error, f"dispatching {batch.label!r}")
-                raise
-            self._pending.nbytes = 0
-            self._counters.add(dispatches=len(steps), submissions=1)
-            batch.is_submitted = True
-            parts = [(s, base) for s, (_, base) in zip(submissions, batch.outfits, strict=True)]
-            ticket = Ticket(parts, batch.label, mapping, None, batch)
-            self._open.add(ticket)
+        ticket = None
+        try:
+            with self._lock:
+                ticket = self._start_batch(batch, submissions, is_watched=is_watched)
+                ticket.is_kept = True
+            return ticket
+        except VyreError:
+            raise
+        except BaseException:
+            self._is_torn = True
+            if ticket is not None:
+                ticket.is_kept = False
+            raise
+
+    def _start_batch(
+        self, batch: Batch, submissions: Sequence[Submission], *, is_watched: bool
+    ) -> Ticket:
+        self._begin()
+        if batch.is_ended or batch.is_submitted:
+            raise VyreError(
+                f"the buffers of {batch.label!r} are in use, or given back",
+                fix="wait for the device, or record the work again",
+            )
+        writes, steps = [], []
+        for (outfit, _), submission in zip(batch.outfits, submissions, strict=True):
+            writes += _writes(outfit, submission)
+            steps.append((outfit.step, submission.block if outfit.block is None else None))
+        first = batch.outfits[0][0]
+        batch.is_submitted = True
+        try:
+            batch.steps = steps
+            encoded, batch.encoded = batch.encoded, None
+            if is_watched and not any(step.copies for step, _ in steps):
+                steps = [(_watched(first), steps[0][1]), *steps[1:]]
+                if encoded is not None:
+                    self._calls.drop(encoded)
+                    encoded = None
+            mapping = self._calls.submit(
+                writes, steps, batch.handle, first.staging, batch.nbytes, encoded
+            )
+        except BaseException as error:
+            self._end_batch(batch, self._leases.discard)
+            self._device.report(error, f"dispatching {batch.label!r}")
+            raise
+        self._pending.nbytes = 0
+        self._counters.add(dispatches=len(steps), submissions=1)
+        parts = [(s, base) for s, (_, base) in zip(submissions, batch.outfits, strict=True)]
+        ticket = Ticket(parts, batch.label, mapping, None, threading.Lock(), batch)
+        self._tickets.add(ticket)
         return ticket
 
     def encode_batch(self, batch: Batch) -> None:
@@ -248,7 +321,8 @@ class Submitter:
             return
         with self._lock:
             if not batch.is_submitted:
-                self._end_batch(batch, self._leases.give_back)
+                with held_back():
+                    self._end_batch(batch, self._leases.give_back)
             batch.is_ended = True
 
     def check(self) -> None:
@@ -259,6 +333,8 @@ class Submitter:
             ForkedProcessError: this is a forked child.
         """
         self._device.check()
+        if self._leaver is not None and self._leaver != threading.get_ident():
+            raise Leaving
         if self._closing:
             raise DeviceLostError(
                 f"the device {self._device.info.name} is being closed", fix="open a new backend"
@@ -293,54 +369,122 @@ class Submitter:
             self.completion.close()
             with self._lock:
                 self._closing = True
-                self._idle.wait_for(lambda: not self._collecting)
-                for ticket in (*self._orphans, *self._open):
+                tickets = tuple(self._tickets)
+            for ticket in tickets:
+                with ticket.busy:  # whoever waits for it comes out
+                    pass
+            with self._lock, held_back():
+                if self._is_torn:
+                    self._mend()
+                for ticket in tuple(self._tickets):
                     self._discard(ticket)
-                self._orphans.clear()
                 for batch in tuple(self._batches):
                     self._end_batch(batch, self._leases.give_back)
                 self._memory.close()
                 self._device.close()
+            self._stay()
         else:
             self._device.close()
+
+    def leave(self, timeout: float) -> bool:
+        """Lets all threads but this one out of the device, for good, when the interpreter ends.
+
+        Callbacks that the completion thread was given are called first. This thread may go on:
+        functions of `atexit` that were registered earlier come later.
+
+        Args:
+            timeout: seconds to wait for what runs.
+
+        Returns:
+            Whether nothing runs any more, on the device or in its calls.
+        """
+        if self._device.is_over or not self._device.is_ours:
+            return True
+        until = time.monotonic() + timeout
+        self.completion.close()
+        self.completion.join(timeout)
+        if not self._lock.acquire(timeout=max(0.0, until - time.monotonic())):
+            return False
+        try:
+            self._leaver = threading.get_ident()
+            tickets = tuple(self._tickets)
+        finally:
+            self._lock.release()
+        is_still = True
+        for ticket in tickets:
+            if not ticket.busy.acquire(timeout=max(0.0, until - time.monotonic())):
+                is_still = False
+                continue
+            try:
+                is_still &= ticket.outcomes is not None or self._calls.wait(ticket.mapping, until)
+            except Exception:
+                is_still = False  # nobody is left to tell; what the device does is not known
+            finally:
+                ticket.busy.release()
+        return is_still
 
     def statistics(self) -> tuple[PoolStatistics, PoolStatistics, BindGroupStatistics]:
         """Counters of buffers that are bound, of staging buffers and of bind groups."""
         with self._lock:
             return self._memory.statistics()
 
+    def _begin(self) -> None:
+        """What comes before every submission; with the lock held."""
+        self.check()
+        if self._is_torn:
+            self._mend()
+        if self._has_orphans:
+            self._reap()
+
+    def _mend(self) -> None:
+        """Takes back what nobody holds any more since a call was interrupted."""
+        with held_back():
+            busy_batches = {ticket.batch for ticket in self._tickets}
+            for batch in tuple(self._batches):
+                if (batch.is_submitted or batch.is_ended) and batch not in busy_batches:
+                    self._end_batch(batch, self._leases.discard)
+            held = {lease for batch in self._batches for lease in batch.leases}
+            held.update(ticket.lease for ticket in self._tickets if ticket.lease is not None)
+            self._leases.mend(held)
+            self._has_orphans, self._is_torn = True, False
+
     def _reap(self) -> None:
         """Takes back the buffers of tickets that nobody collects any more, once they are done."""
         self._calls.poll()
-        waiting = []
-        for ticket in self._orphans:
-            if ticket.mapping.is_done:
-                self._discard(ticket)
-            else:
-                waiting.append(ticket)
-        self._orphans = waiting
+        self._has_orphans = False
+        for ticket in tuple(self._tickets):
+            if ticket.is_orphan:
+                if ticket.mapping.is_done:
+                    self._discard(ticket)
+                else:
+                    self._has_orphans = True
 
-    def _submit(self, submission: Submission) -> Ticket:
-        """Submits; with the lock held."""
+    def _submit(self, submission: Submission, busy: threading.Lock, *, is_watched: bool) -> Ticket:
+        """Submits; with the lock held.
+
+        Args:
+            submission: what to submit.
+            busy: held by whoever waits for it.
+            is_watched: as for `start`.
+        """
         frame = submission.frame
-        self.check()
-        if self._orphans:
-            self._reap()
+        self._begin()
         prepared = self._outfitter.frame(frame)
         lease = self._leases.take(prepared.key)
         try:
             outfit = self._outfitter.outfit(lease, submission)
             block = submission.block if outfit.block is None else None
-            encoded = None
-            ahead = lease.ahead
-            if ahead is not None:
+            step, encoded, ahead = outfit.step, None, lease.ahead
+            if is_watched and not step.copies:
+                step = _watched(outfit)
+            elif ahead is not None:
                 if ahead.outfit is outfit and ahead.block == block:
                     encoded, lease.ahead = ahead.encoded, None
                 else:
                     ahead.misses += 1
             mapping = self._calls.submit(
                 _writes(outfit, submission),
-                ((outfit.step, block),),
+                ((step, block),),
                 prepared.label,
                 outfit.staging,
                 frame.staging_bytes,
@@ -353,53 +497,55 @@ class Submitter:
             self._leases.discard(lease)
             self._device.report(error, f"dispatching {frame.label!r}")
             raise
-        return Ticket(((submission, 0),), frame.label, mapping, lease)
+        ticket = Ticket(((submission, 0),), frame.label, mapping, lease, busy)
+        self._tickets.add(ticket)
+        return ticket
 
     def _collect(
         self,
         ticket: Ticket,
         deadline: float | None,
-        end: Callable[[Ticket], None],
         meanwhile: Callable[[], None] | None = None,
         *,
         looks_ahead: bool = False,
     ) -> list[Outcome] | None:
-        """Waits and delivers, for a thread that is counted in ``_collecting``.
+        """Waits and delivers, for a thread that holds the ticket's lock.
+
+        A ticket that is not done by then, or by a key stroke, stays as it is.
 
         Args:
             ticket: what to wait for.
             deadline: as for `collect`.
-            end: what becomes of the ticket if it is not done, by then or by a key stroke.
             meanwhile: called first.
             looks_ahead: the same dispatch is likely to come again.
         """
         calls, mapping = self._calls, ticket.mapping
+        if meanwhile is not None:
+            meanwhile()
+        if looks_ahead:
+            self._encode_ahead(ticket)
         try:
-            if meanwhile is not None:
-                meanwhile()
-            if looks_ahead:
-                self._encode_ahead(ticket)
-            try:
-                if not calls.wait(mapping, deadline):
-                    return None
-            except Exception as error:
-                end = self._discard  # it is not mapped
-                self._device.report(error, f"waiting for {ticket.label!r}")
-                raise
-            if self._device.loss is not None:
-                end = self._discard
-                self._device.check()
-            try:
-                outcomes = self._deliver(ticket.parts, mapping)
-            finally:
-                calls.unmap(mapping)
-                end = self._give_back
-        finally:
+            if not calls.wait(mapping, deadline):
+                return None
+        except Exception as error:
             with self._lock:
-                end(ticket)
-                self._collecting -= 1
-                if self._closing:
-                    self._idle.notify_all()
+                self._discard(ticket)  # it is not mapped
+            self._device.report(error, f"waiting for {ticket.label!r}")
+            raise
+        if self._device.loss is not None:
+            with self._lock:
+                self._discard(ticket)
+            self._device.check()
+        try:
+            outcomes = self._deliver(ticket.parts, mapping)
+            ticket.outcomes = outcomes
+            with self._lock:
+                calls.unmap(mapping)
+                self._give_back(ticket)
+        except Exception:
+            with self._lock:
+                self._discard(ticket)
+            raise
         if outcomes[-1].trap.flag:
             self._counters.add(traps=1)
         return outcomes
@@ -426,9 +572,9 @@ class Submitter:
                 lease.ahead, lease.last = Ahead(outfit, block, encoded), block
 
     def _drop_ahead(self, lease: Lease) -> None:
-        if lease.ahead is not None:
-            self._calls.drop(lease.ahead.encoded)
-        lease.ahead = lease.last = None
+        ahead, lease.ahead, lease.last = lease.ahead, None, None
+        if ahead is not None:
+            self._calls.drop(ahead.encoded)
 
     def _too_late(self, ticket: Ticket) -> DispatchTimeoutError:
         return DispatchTimeoutError(
@@ -457,38 +603,42 @@ class Submitter:
 
     # What becomes of a ticket; all with the lock held
 
-    def _leave(self, ticket: Ticket) -> None:
-        """It stays open."""
-
     def _give_back(self, ticket: Ticket) -> None:
-        self._open.discard(ticket)
-        if ticket.lease is not None:
-            self._leases.give_back(ticket.lease)
+        self._tickets.discard(ticket)
+        lease, ticket.lease = ticket.lease, None
+        if lease is not None:
+            self._leases.give_back(lease)
         elif ticket.batch is not None:
             ticket.batch.is_submitted = False
             if ticket.batch.is_ended:
                 self._end_batch(ticket.batch, self._leases.give_back)
 
     def _discard(self, ticket: Ticket) -> None:
-        self._open.discard(ticket)
-        if ticket.lease is not None:
-            self._leases.discard(ticket.lease)
+        self._tickets.discard(ticket)
+        lease, ticket.lease = ticket.lease, None
+        if lease is not None:
+            self._leases.discard(lease)
         elif ticket.batch is not None:
             self._end_batch(ticket.batch, self._leases.discard)
-
-    def _orphan(self, ticket: Ticket) -> None:
-        self._open.discard(ticket)
-        self._orphans.append(ticket)
 
     def _end_batch(self, batch: Batch, end: Callable[[Lease], None]) -> None:
         if batch in self._batches:
             self._batches.discard(batch)
-            if batch.encoded is not None:
-                self._calls.drop(batch.encoded)
-                batch.encoded = None
+            encoded, batch.encoded = batch.encoded, None
+            if encoded is not None:
+                self._calls.drop(encoded)
             for lease in batch.leases:
                 end(lease)
         batch.is_ended = True
+
+
+def _watched(outfit: Outfit) -> Step:
+    """The step of an outfit that copies nothing, so that the staging buffer waits for it.
+
+    A buffer that no submission uses is mapped at once.
+    """
+    clears = [*outfit.step.clears, (outfit.staging, 0, 4)]
+    return outfit.step._replace(clears=clears)
 
 
 def _writes(outfit: Outfit, submission: Submission) -> list[tuple[Any, Any]]:

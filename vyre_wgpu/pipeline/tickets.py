@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from ..buffer.leases import Lease
 from .outfit import Outfit
-from .submission import Submission
+from .submission import Outcome, Submission
 
 __all__ = ["Ahead", "Batch", "Ticket"]
 
@@ -19,11 +20,15 @@ class Ticket:
         parts: each submission, and where in the staging buffer its results begin.
         label: for messages.
         mapping: the staging buffer on the way to being readable.
-        lease: the buffers it uses; None if they are a batch's.
+        lease: the buffers it uses; None if they are a batch's, or went back.
+        busy: held by the thread that waits for it. ``with`` takes and frees a lock whatever happens
+            in between, so that this is true even after Ctrl-C.
         batch: whose buffers it uses, or None.
+        is_kept: somebody will collect or abandon it.
+        outcomes: what it left, once its results are delivered.
     """
 
-    __slots__ = ("batch", "label", "lease", "mapping", "parts")
+    __slots__ = ("batch", "busy", "is_kept", "label", "lease", "mapping", "outcomes", "parts")
 
     def __init__(
         self,
@@ -31,10 +36,18 @@ class Ticket:
         label: str,
         mapping: Any,
         lease: Lease | None,
+        busy: threading.Lock,
         batch: Batch | None = None,
     ) -> None:
         self.parts, self.label, self.mapping = parts, label, mapping
-        self.lease, self.batch = lease, batch
+        self.lease, self.busy, self.batch = lease, busy, batch
+        self.is_kept = False
+        self.outcomes: list[Outcome] | None = None
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether nobody waits for it or will."""
+        return not self.is_kept and not self.busy.locked()
 
 
 class Batch:
@@ -48,7 +61,7 @@ class Batch:
         steps: what was submitted last.
         handle: of the label.
         encoded: the same steps, encoded for the next submission.
-        is_submitted: whether a ticket of it is open: the next one must wait.
+        is_submitted: whether a ticket of it is open, or about to be: the next one must wait.
         is_ended: whether its buffers were given back.
     """
 

@@ -25,28 +25,31 @@ class Variants:
     ) -> None:
         self._program, self._options, self._compiler = program, options, compiler
         self.usual = kernel
-        self._others: dict[tuple[bool, bool], Kernel] = {}
+        self._others: dict[tuple[bool, bool, bool], Kernel] = {}
 
-    def get(self, *, indirect: bool = False, writable: bool = False) -> Kernel:
+    def get(self, *, indirect: bool = False, writable: bool = False, split: bool = False) -> Kernel:
         """A kernel; two threads that ask first may both compile it.
 
         Args:
             indirect: for grids that the device has.
             writable: with all buffers bound as writable, for ranges of one device buffer of which
                 some are read and others written: wgpu allows one use of a buffer in a dispatch.
+            split: for dispatches in parts; not with ``indirect``.
 
         Raises:
             CompileError, DeviceLostError: as `Compiler.compile`.
         """
-        if not indirect and not writable:
+        if not indirect and not writable and not split:
             return self.usual
-        kernel = self._others.get((indirect, writable))
+        kernel = self._others.get((indirect, writable, split))
         if kernel is None:
             if writable:
-                artifact = all_writable(self.get(indirect=indirect).artifact)
+                artifact = all_writable(self.get(indirect=indirect, split=split).artifact)
                 self._compiler.device.check()
                 kernel = self._compiler.build(artifact, self._program.name)
             else:
-                kernel = self._compiler.compile_indirect(self._program, self._options)
-            self._others[indirect, writable] = kernel
+                kernel = self._compiler.compile(
+                    self._program, self._options, indirect=indirect, split=split
+                )
+            self._others[indirect, writable, split] = kernel
         return kernel

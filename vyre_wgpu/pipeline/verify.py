@@ -56,7 +56,10 @@ def _is_compared(name: str, entry: Entry | EntryError, compiler: Compiler) -> bo
         return False
     try:
         fresh = compiler.compile_anew(
-            content.program, content.options, indirect=content.indirect
+            content.program,
+            content.options,
+            indirect=content.indirect,
+            split=content.split,
         ).artifact
     except (DeviceLostError, ForkedProcessError):
         raise

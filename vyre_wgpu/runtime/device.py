@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import weakref
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from .. import settings
 from ..errors import (
     DeviceLostError,
     ForkedProcessError,
+    InputError,
     LimitError,
     NoAdapterError,
     VyreError,
@@ -39,6 +41,9 @@ USEFUL_FEATURES = frozenset(
     }
 )
 """Features enabled wherever the adapter has them."""
+
+MIN_BINDING_BYTES = 1 << 12
+"""The lowest limit of a storage binding that may be asked for."""
 
 _RECOVER = (
     "call backend.recover(), which opens the device again; pipelines go on, device buffers and "
@@ -221,19 +226,35 @@ def safe_label(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def open_device(request: int | str | None = None, *, immediates: bool = True) -> Device:
+def open_device(
+    request: int | str | None = None,
+    *,
+    immediates: bool = True,
+    max_binding_bytes: int | None = None,
+) -> Device:
     """Opens a device on the adapter that `choose` gives, with its limits and useful features.
 
     Args:
         request: index of an adapter or a part of its name.
         immediates: whether dispatch blocks go as immediates where the adapter has them; otherwise
             through uniform buffers, which every adapter has.
+        max_binding_bytes: a lower limit of a storage binding than the adapter's, which the device
+            then has as its own.
 
     Raises:
+        InputError: a limit that is too low, or no int.
         NoAdapterError: no adapter, none that matches, or one that gives no device.
     """
+    if max_binding_bytes is not None and (
+        type(max_binding_bytes) is not int or max_binding_bytes < MIN_BINDING_BYTES
+    ):
+        raise InputError(
+            f"max_binding_bytes is {max_binding_bytes!r}, not an int of at least "
+            f"{MIN_BINDING_BYTES}",
+            fix=f"pass {1 << 27}, or None for as much as the device binds",
+        )
     adapter = choose(request)
-    handle = _request(adapter)
+    handle = _request(adapter, max_binding_bytes)
     quirks = find_quirks(adapter.info, handle)
     native = settings.current().native
     return Device(adapter.info, handle, immediates=immediates, quirks=quirks, native=native)
@@ -249,24 +270,38 @@ def reopen_device(lost: Device) -> Device:
     adapter = find_again(lost.info)
     return Device(
         adapter.info,
-        _request(adapter),
+        _request(adapter, lost.limits.max_binding_size),
         immediates=lost.has_immediates,
         quirks=lost.quirks,
         native=lost.takes_native,
     )
 
 
-def _request(adapter: Adapter) -> Any:
+def _request(adapter: Adapter, max_binding_bytes: int | None) -> Any:
     import wgpu
 
     features = USEFUL_FEATURES & set(adapter.handle.features)
-    try:
-        # Without required limits wgpu-py asks for all that the adapter has.
-        return adapter.handle.request_device_sync(
-            label="vyre_wgpu", required_features=sorted(features)
+    limits = {}
+    if max_binding_bytes is not None:
+        name = "max-storage-buffer-binding-size"
+        limits[name] = min(max_binding_bytes, adapter.handle.limits[name])
+
+    def ask(handle: Any) -> Any:
+        # Of limits that are not required wgpu-py asks for all that the adapter has.
+        return handle.request_device_sync(
+            label="vyre_wgpu", required_features=sorted(features), required_limits=limits
         )
+
+    try:
+        try:
+            return ask(adapter.handle)
+        except (wgpu.GPUError, RuntimeError):
+            # A driver has room for so many devices, and wgpu-py's are in reference cycles: one that
+            # is closed stays with the driver until the garbage collector finds it.
+            gc.collect()
+            return ask(find_again(adapter.info).handle)
     except (wgpu.GPUError, RuntimeError) as error:
         raise NoAdapterError(
             f"adapter {adapter.info.index}, {adapter.info.summary}, gives no device: {error}",
-            fix="choose another adapter, or update its driver",
+            fix="close devices that are open, choose another adapter, or update its driver",
         ) from error

@@ -17,7 +17,7 @@ import os
 import sys
 from collections.abc import Callable
 
-__all__ = ["current_process", "first_process", "guard_children"]
+__all__ = ["abandon", "current_process", "first_process", "guard_children"]
 
 _NATIVE = "wgpu.backends.wgpu_native._api"
 
@@ -43,14 +43,24 @@ def guard_children() -> None:
         return
     leave_early = _early_exit()
 
-    def abandon() -> None:
-        native = sys.modules.get(_NATIVE)
-        for kind in [] if native is None else list(vars(native).values()):
-            if isinstance(kind, type) and "_release" in vars(kind):
-                kind._release = _keep  # type: ignore[attr-defined]
+    def forsake() -> None:
+        _free_nothing()
         leave_early()
 
-    os.register_at_fork(after_in_child=abandon)
+    os.register_at_fork(after_in_child=forsake)
+
+
+def abandon() -> None:
+    """Has this process free nothing more of the GPU library, and end without its clean-up."""
+    _free_nothing()
+    _early_exit()()
+
+
+def _free_nothing() -> None:
+    native = sys.modules.get(_NATIVE)
+    for kind in [] if native is None else list(vars(native).values()):
+        if isinstance(kind, type) and "_release" in vars(kind):
+            kind._release = _keep  # type: ignore[attr-defined]
 
 
 def _keep(_: object) -> None:

@@ -289,9 +289,12 @@ class NativeCalls:
         errors, slot = self._errors, self._slot
         slot.message = None
         try:
-            errors._per_thread_data.stack.append(slot)
+            stack = errors._per_thread_data.stack
         except AttributeError:  # the first time on this thread
-            errors._get_proxy_stack().append(slot)
+            stack = errors._get_proxy_stack()
+        while stack and slot in stack:  # left over from a call that was interrupted
+            stack.remove(slot)
+        stack.append(slot)
         return slot
 
     def _end_capture(self, slot: Any) -> None:

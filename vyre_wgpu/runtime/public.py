@@ -1,7 +1,12 @@
-"""`PublicCalls`: dispatching through wgpu-py's documented interface, on every version of it."""
+"""`PublicCalls`: dispatching through wgpu-py's documented interface, on every version of it.
+
+wgpu-py's own steps are not made to be interrupted (a callback that Ctrl-C comes into is forgotten,
+and who waits for it waits for ever), so it is held back in them. While the device works it is not.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .calls import Step
+from .interrupts import held_back
 from .waiting import pauses
 
 __all__ = ["PublicCalls", "PublicMapping"]
@@ -67,6 +73,10 @@ class PublicCalls:
 
     def write(self, buffer: Any, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
         """Copies contiguous memory into a buffer, padded with zeros to 4 bytes."""
+        with held_back():
+            self._write(buffer, data, offset)
+
+    def _write(self, buffer: Any, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
         view = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else _bytes_of(data)
         whole = view.size - view.size % 4
         if whole:
@@ -85,15 +95,21 @@ class PublicCalls:
         encoded: Any = None,
     ) -> PublicMapping:
         """Writes buffers, submits one command buffer, and asks for what it leaves."""
-        for target, data in writes:
-            self.write(target, data)
-        if encoded is None:
-            encoded = self.encode(steps, label)
-        self._queue.submit([encoded.finish()])
-        return self._map(staging, nbytes)
+        with held_back():
+            for target, data in writes:
+                self._write(target, data)
+            if encoded is None:
+                encoded = self._encode(steps, label)
+            self._queue.submit([encoded.finish()])
+            del encoded  # freed in here, as far as it is ours
+            return self._map(staging, nbytes)
 
     def encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> Any:
         """Encodes steps for a later `submit`."""
+        with held_back():
+            return self._encode(steps, label)
+
+    def _encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> Any:
         encoder = self._device.create_command_encoder(label=label)
         for step, block in steps:
             for buffer, start, size in step.clears:
@@ -117,10 +133,12 @@ class PublicCalls:
 
     def copy(self, source: Any, staging: Any, nbytes: int, offset: int = 0) -> PublicMapping:
         """Submits a copy of bytes of a buffer, and asks for them."""
-        encoder = self._device.create_command_encoder()
-        encoder.copy_buffer_to_buffer(source, offset, staging, 0, nbytes)
-        self._queue.submit([encoder.finish()])
-        return self._map(staging, nbytes)
+        with held_back():
+            encoder = self._device.create_command_encoder()
+            encoder.copy_buffer_to_buffer(source, offset, staging, 0, nbytes)
+            self._queue.submit([encoder.finish()])
+            del encoder
+            return self._map(staging, nbytes)
 
     def _map(self, staging: Any, nbytes: int) -> PublicMapping:
         # wgpu-py submits an empty command buffer before a plain "READ"; the copy into this buffer
@@ -133,14 +151,16 @@ class PublicCalls:
 
     def wait(self, mapping: PublicMapping, deadline: float | None) -> bool:
         """Waits until a mapping is done or a deadline has passed."""
-        if deadline is not None:
-            for pause in pauses(deadline):
-                if mapping.is_done:
-                    break
-                time.sleep(pause)
-            if not mapping.is_done:
-                return False
-        mapping.promise.sync_wait()
+        # Not in the promise's own event: Ctrl-C could leave its lock taken, for wgpu-py's thread to
+        # wait for.
+        for pause in pauses(math.inf if deadline is None else deadline):
+            if mapping.is_done:
+                break
+            time.sleep(pause)
+        if not mapping.is_done:
+            return False
+        with held_back():
+            mapping.promise.sync_wait()
         return True
 
     def poll(self) -> None:
@@ -172,9 +192,10 @@ class PublicCalls:
 
     def unmap(self, mapping: PublicMapping) -> None:
         """Ends a mapping that is done."""
-        if mapping.buffer.map_state == "pending":
-            mapping.promise.sync_wait()
-        mapping.buffer.unmap()
+        with held_back():
+            if mapping.buffer.map_state == "pending":
+                mapping.promise.sync_wait()
+            mapping.buffer.unmap()
 
 
 def _bytes_of(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

@@ -44,4 +44,4 @@ def pauses(
     pause = 20e-6
     while (left := deadline - clock()) > 0:
         yield min(pause, left)
-        pause = min(pause * 2, most)
+        pause = min(pause * 1.25, most)  # at most a fifth of the whole wait

@@ -44,6 +44,10 @@ class Word(IntEnum):
     ``(ROW, rows, 1)`` and workgroup (x, y) stands for the logical workgroup ``x + y * ROW`` in
     row-major order (x fastest). It is 0 where the launch is the logical grid itself. ``ZERO`` is
     always 0; the shader uses it where a compiler must not know that.
+
+    A split dispatch (`KernelDescriptor.split`) is several launches, each of some whole workgroups.
+    ``BASE`` is the first lane of a launch, and ``EXTENT_X`` there the lane at which it ends. Only
+    the split variant reads ``BASE``; it is 0 elsewhere.
     """
 
     EXTENT_X = 0
@@ -94,6 +98,8 @@ class KernelDescriptor:
         features: wgpu features that the shader needs.
         indirect: the number of workgroups comes from a buffer at launch: extent and row in the
             block are not used, and lanes are numbered over whole workgroups.
+        split: a launch runs the lanes from ``Word.BASE`` on, and has of the buffers that
+            `ir.elementwise.split_buffers` names the elements from there on.
     """
 
     bindings: tuple[Binding, ...]
@@ -108,6 +114,7 @@ class KernelDescriptor:
     features: tuple[str, ...] = ()
     block_binding: int | None = None
     indirect: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,9 @@ def _workgroup_on_one_axis(
 ) -> tuple[list[str], str]:
     """Rows of a folded launch follow each other; else ``launched.y`` is 0."""
     x = descriptor.workgroup_size[0]
-    lines = ["let wg = vec3<u32>(launched.x + launched.y * d.row, 0u, 0u);"]
+    # The parts of a split dispatch begin at whole workgroups.
+    first = f" + d.base / {x}u" if descriptor.split else ""
+    lines = [f"let wg = vec3<u32>(launched.x + launched.y * d.row{first}, 0u, 0u);"]
     if with_count:
         lines.append(f"let groups = vec3<u32>((d.extent_x - 1u) / {x}u + 1u, 1u, 1u);")
     return lines, f"wg.x > (d.extent_x - 1u) / {x}u"

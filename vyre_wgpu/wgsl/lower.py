@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from ..errors import LimitError, UnsupportedFeatureError
 from ..ir.blocks import find_blocks
+from ..ir.elementwise import split_buffers
 from ..ir.observes import observes_workgroup
 from ..ir.ops import INFO, Op
 from ..ir.passes import optimise
@@ -44,6 +45,7 @@ def lower(
     target: Target | None = None,
     *,
     indirect: bool = False,
+    split: bool = False,
 ) -> ShaderArtifact:
     """Lowers a validated program.
 
@@ -52,6 +54,8 @@ def lower(
         options: what the caller asked for.
         target: the device's limits and features; WebGPU's guaranteed limits unless given.
         indirect: the variant whose number of workgroups is known on the device only.
+        split: the variant of which a launch runs some of the lanes, with their part of each of
+            `split_buffers(program)`; not for programs without such parts.
 
     Raises:
         UnsupportedFeatureError: a type or operation that this release or the device lacks.
@@ -67,7 +71,9 @@ def lower(
     guard = _loop_guard(program, options, target, math.prod(workgroup))
     checked = checked_rows(program) if options.checks == "trap" else bytes(len(table))
     may_trap = Op.TRAP in table.op or guard.is_on or any(checked)
-    descriptor = _descriptor(written, workgroup, target, traps=may_trap, indirect=indirect)
+    descriptor = _descriptor(
+        written, workgroup, target, traps=may_trap, indirect=indirect, split=split
+    )
     _check_limits(program, descriptor, target)
     lengths = _length_texts(program, descriptor)
     emitted = _emitted_rows(table, checked)
@@ -78,6 +84,7 @@ def lower(
         math.prod(workgroup),
         guard_loops=guard.is_on,
         trusted=options.checks == "trusted",
+        split=split_buffers(written) if split else frozenset(),
     )
     ends = _rows_that_end_lanes(table, checked)
     first_guarded = _predicated_from(table, ends, loops_end=guard.is_on, many=any(checked))
@@ -245,6 +252,7 @@ def _descriptor(
     *,
     traps: bool,
     indirect: bool,
+    split: bool,
 ) -> KernelDescriptor:
     codes = program.table.op
     word = HEADER_WORDS
@@ -272,6 +280,7 @@ def _descriptor(
         features=_required_features(program),
         whole_workgroups=indirect or Op.BARRIER in codes,
         indirect=indirect,
+        split=split,
         axes=len(program.extent),
     )
 

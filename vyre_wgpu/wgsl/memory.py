@@ -74,6 +74,7 @@ def plan_memory(
     *,
     guard_loops: bool = False,
     trusted: bool = False,
+    split: frozenset[int] = frozenset(),
 ) -> MemoryPlan:
     """Declarations and functions for every buffer of a program.
 
@@ -84,6 +85,7 @@ def plan_memory(
         lanes: lanes of a workgroup.
         guard_loops: whether a lane traps whose compare-exchange loop the driver ended early.
         trusted: whether indices are in bounds by the author's word.
+        split: buffers of which only the part from ``d.base`` on is bound.
     """
     accesses = [Access() for _ in program.buffers]
     table = program.table
@@ -104,6 +106,7 @@ def plan_memory(
                 access,
                 "" if trusted else lengths[index],
                 guard_loops=guard_loops,
+                is_split=index in split,
             )
             for op in sorted(access.ops)
         ]
@@ -187,31 +190,48 @@ def _clear(index: int, buffer: Buffer, access: Access, lanes: int) -> str:
 
 
 def _function(
-    op: Op, index: int, buffer: Buffer, access: Access, length: str, *, guard_loops: bool
+    op: Op,
+    index: int,
+    buffer: Buffer,
+    access: Access,
+    length: str,
+    *,
+    guard_loops: bool,
+    is_split: bool,
 ) -> str:
+    """The function for an operation on a buffer.
+
+    It takes the logical index, ``at`` where that is not yet the place ``i`` in what is bound.
+    """
     value = register_type(buffer.dtype)
-    out_of_bounds = f"  if (i >= {length}) {{ return {zero(buffer.dtype)}; }}\n" if length else ""
-    dropped = f"  if (i >= {length}) {{ return; }}\n" if length else ""
+    given, found = ("at", "  let i = at - d.base;\n") if is_split else ("i", "")
+    out_of_bounds, dropped = found, found
+    if length:
+        outside = f"  if ({given} >= {length})"
+        out_of_bounds = f"{outside} {{ return {zero(buffer.dtype)}; }}\n{found}"
+        dropped = f"{outside} {{ return; }}\n{found}"
     if op is Op.LOAD:
         if not length:
-            body = f"  return {_read(index, buffer, access)};\n"
+            body = f"{found}  return {_read(index, buffer, access)};\n"
         else:
             # Without a branch: drivers take long over hundreds of those. Element 0 is always bound.
+            given, place = "at", "at - d.base" if is_split else "at"
             body = (
-                f"  let i = select(0u, at, at < {length});\n"
+                f"  let i = select(0u, {place}, at < {length});\n"
                 f"  return select({zero(buffer.dtype)}, {_read(index, buffer, access)}, "
                 f"at < {length});\n"
             )
-        name = "at" if length else "i"
-        return f"fn load{index}({name}: u32) -> {value} {{\n{body}}}"
+        return f"fn load{index}({given}: u32) -> {value} {{\n{body}}}"
     if op is Op.STORE:
         if _is_packed(buffer):
-            return _packed_store(index, buffer, dropped, guarded=guard_loops)
+            return _packed_store(index, buffer, given, dropped, guarded=guard_loops)
         stored = "select(0u, 1u, v)" if buffer.dtype.kind == "bool" else "v"
         stored = "bitcast<u32>(v)" if _is_float_bits(buffer, access) else stored
-        place = f"b{index}[i]"
-        write = f"atomicStore(&{place}, {stored})" if access.is_atomic else f"{place} = {stored}"
-        return f"fn store{index}(i: u32, v: {value}) {{\n{dropped}  {write};\n}}"
+        element = f"b{index}[i]"
+        write = (
+            f"atomicStore(&{element}, {stored})" if access.is_atomic else f"{element} = {stored}"
+        )
+        return f"fn store{index}({given}: u32, v: {value}) {{\n{dropped}  {write};\n}}"
     name, builtin = f"{_short(op)}{index}", ATOMIC_OPS[op]
     if _is_float_bits(buffer, access):
         attempt = (
@@ -221,7 +241,7 @@ def _function(
             f"    old = r.old_value;\n"
         )
         return (
-            f"fn {name}(i: u32, v: {value}) -> {value} {{\n"
+            f"fn {name}({given}: u32, v: {value}) -> {value} {{\n"
             f"{out_of_bounds}"
             f"  var old = atomicLoad(&b{index}[i]);\n"
             f"{_retry(attempt, 'r.exchanged', guarded=guard_loops)}"
@@ -231,14 +251,14 @@ def _function(
         # WGSL's compare-exchange may fail spuriously; ours does not.
         attempt = f"    let r = {builtin}(&b{index}[i], e, v);\n    old = r.old_value;\n"
         return (
-            f"fn {name}(i: u32, e: {value}, v: {value}) -> {value} {{\n"
+            f"fn {name}({given}: u32, e: {value}, v: {value}) -> {value} {{\n"
             f"{out_of_bounds}"
             f"  var old = e;\n"
             f"{_retry(attempt, 'r.exchanged || old != e', guarded=guard_loops)}"
             f"  return old;\n}}"
         )
     return (
-        f"fn {name}(i: u32, v: {value}) -> {value} {{\n"
+        f"fn {name}({given}: u32, v: {value}) -> {value} {{\n"
         f"{out_of_bounds}"
         f"  return {builtin}(&b{index}[i], v);\n}}"
     )
@@ -299,7 +319,7 @@ def _retry(attempt: str, exit_test: str, *, guarded: bool) -> str:
     )
 
 
-def _packed_store(index: int, buffer: Buffer, dropped: str, *, guarded: bool) -> str:
+def _packed_store(index: int, buffer: Buffer, given: str, dropped: str, *, guarded: bool) -> str:
     dtype = buffer.dtype
     width = dtype.itemsize * 8
     mask = (1 << width) - 1
@@ -315,7 +335,7 @@ def _packed_store(index: int, buffer: Buffer, dropped: str, *, guarded: bool) ->
         f"    old = r.old_value;\n"
     )
     return (
-        f"fn store{index}(i: u32, v: {register_type(dtype)}) {{\n"
+        f"fn store{index}({given}: u32, v: {register_type(dtype)}) {{\n"
         f"{dropped}"
         f"  let w = i / {per_word}u;\n"
         f"  let s = (i % {per_word}u) * {width}u;\n"
