@@ -43,6 +43,7 @@ class Settings:
         pool_bytes: bytes of storage buffers that a device holds, in use or idle, at least 1.
         staging_bytes: the same of buffers that results are read back through.
         pending_bytes: bytes on the way to a device, at least 1.
+        result_bytes: bytes of large results' memory that waits to be used again, at least 1.
     """
 
     backend: str = "wgpu"
@@ -56,6 +57,7 @@ class Settings:
     pool_bytes: int = 1 << 30
     staging_bytes: int = 512 << 20
     pending_bytes: int = 500 << 20
+    result_bytes: int = 256 << 20
 
     @property
     def cache_folder(self) -> Path | None:
@@ -246,6 +248,14 @@ VARIABLES: tuple[Variable, ...] = (
         _BYTES,
         "500M",
         "bytes on the way to a device; above it, uploads and `submit` wait for the device",
+        byte_count,
+    ),
+    Variable(
+        "VYRE_WGPU_RESULT_BYTES",
+        "result_bytes",
+        _BYTES,
+        "256M",
+        "bytes of memory of large results, dropped by the caller, that wait for the next ones",
         byte_count,
     ),
 )

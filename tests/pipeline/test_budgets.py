@@ -43,7 +43,8 @@ def add() -> vw.Program:
 
 def test_the_defaults_of_settings_and_buffers_are_the_same() -> None:
     chosen = settings.Settings()
-    assert Budgets() == (chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes)
+    bytes_of = (chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes, chosen.result_bytes)
+    assert Budgets() == bytes_of
 
 
 @pytest.mark.parametrize("budget", [MIB, None])

@@ -43,6 +43,7 @@ class Lowering:
     Attributes:
         options: the caller's.
         indirect: the variant whose number of workgroups is known on the device only.
+        split: the variant for dispatches in parts.
         immediate_bytes: as in `Target`; 0 puts the dispatch block into a uniform buffer.
         loop_iterations: as in `Target`: the driver ends loops after so many iterations.
         reorders_floats: as in `Target`: the driver takes floats for real numbers.
@@ -50,6 +51,7 @@ class Lowering:
 
     options: CompileOptions | None = None
     indirect: bool = False
+    split: bool = False
     immediate_bytes: int = 128
     loop_iterations: int | None = None
     reorders_floats: bool = False
@@ -389,6 +391,21 @@ def indirect_grid() -> vw.Program:
     i = b.global_id()
     x[i] = x[i] + b.num_workgroups()
     b.extent(x.length)
+    return b.build()
+
+
+@golden(Lowering(split=True))
+def split_parts() -> vw.Program:
+    """Loads, stores and atomics of cut buffers, packed and not, beside a table that is whole."""
+    b = vw.ProgramBuilder("split_parts", workgroup_size=64)
+    x = b.read("x", vw.u16)
+    table = b.read("table", vw.u32)
+    y = b.output("y", vw.u8, like=x)
+    z = b.read_write("z", vw.u32)
+    b.extent(x.length)
+    i = b.global_id()
+    y[i] = (x[i].cast(vw.u32) + table[x[i]]).cast(vw.u8)
+    z[i] = b.atomic_add(z, i, b.workgroup_id())
     return b.build()
 
 

@@ -53,7 +53,7 @@ def lowered(name: str) -> ShaderArtifact:
         loop_iterations=how.loop_iterations,
         reorders_floats=how.reorders_floats,
     )
-    return lower(ALL[name](), how.options, target, indirect=how.indirect)
+    return lower(ALL[name](), how.options, target, indirect=how.indirect, split=how.split)
 
 
 @pytest.mark.parametrize("name", LOWERED)

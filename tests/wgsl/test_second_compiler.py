@@ -58,7 +58,7 @@ def test_golden_programs_with_uniform_dispatch_blocks_are_accepted(tmp_path: Pat
     for name in LOWERED:
         how = HOW.get(name, Lowering())
         target = replace(TARGET, immediate_bytes=0, loop_iterations=how.loop_iterations)
-        artifact = lower(ALL[name](), how.options, target, indirect=how.indirect)
+        artifact = lower(ALL[name](), how.options, target, indirect=how.indirect, split=how.split)
         (tmp_path / f"{name}.wgsl").write_text(artifact.wgsl)
     accepts_all(tmp_path)
 

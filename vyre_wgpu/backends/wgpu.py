@@ -62,7 +62,9 @@ class WgpuBackend:
         chosen = settings.current()
         counters = self._counters = Counters()
         memo = self._memo = Memo[WgpuPipeline](chosen.pipelines)
-        budgets = Budgets(chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes)
+        budgets = Budgets(
+            chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes, chosen.result_bytes
+        )
         device = open_device(adapter, immediates=immediates, max_binding_bytes=max_binding_bytes)
         disk = open_disk_cache(chosen.cache_folder, chosen.cache, chosen.cache_max_bytes)
 
@@ -159,7 +161,7 @@ class WgpuBackend:
 
         Raises:
             InputError: its element type is none of the IR's, it is masked, or it is no array.
-            LimitError: it exceeds what the device binds, or the device is out of memory.
+            LimitError: it exceeds a buffer of the device, or the device is out of memory.
             DeviceLostError: the backend is closed, or its device was lost.
         """
         if type(array) in (list, tuple, bool, int, float):  # np.float64 is a float, too

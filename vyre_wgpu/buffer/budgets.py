@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .host_memory import RESULT_BUDGET
 from .leases import LEASE_BUDGET
 from .pool import DEFAULT_BUDGET
 from .staging import READBACK_BUDGET
@@ -21,11 +22,13 @@ class Budgets(NamedTuple):
         storage: storage buffers, idle ones included.
         staging: staging buffers, idle ones included.
         pending: content on the way to the device.
+        results: memory of results, dropped by the caller, that waits for the next ones.
     """
 
     storage: int = DEFAULT_BUDGET
     staging: int = READBACK_BUDGET
     pending: int = PENDING_BUDGET
+    results: int = RESULT_BUDGET
 
     @property
     def leases(self) -> int:

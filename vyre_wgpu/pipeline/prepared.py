@@ -14,6 +14,7 @@ import numpy as np
 
 from ..buffer.arrays import Array
 from ..buffer.device_buffer import DeviceBuffer
+from ..buffer.host_memory import HostMemory
 from ..buffer.pool import Span
 from ..errors import InputError, LimitError
 from ..ir.program import Buffer, Program
@@ -97,7 +98,8 @@ class PreparedCall:
             assert submission is not None
             submission = submission._replace(results=[])
         else:
-            renew = np.copy if submission is None else np.empty_like
+            memory = self._owner.submitter.results
+            renew = np.copy if submission is None else memory.empty_like
             results = [
                 renew(result)
                 if isinstance(result, np.ndarray) and not _is_filled(place)
@@ -118,8 +120,9 @@ class PreparedCall:
             assert self._plan is not None
             arrays = self.submission.results
             assert isinstance(arrays, list)
+            empty = self._owner.submitter.results.empty
             for shape, dtype in self._plan.results:
-                arrays.append(np.empty(shape, dtype))
+                arrays.append(empty(shape, dtype))
             self._results = arrays
 
     def destination(self, number: int) -> object:
@@ -381,7 +384,8 @@ class Preparer:
             elif index in residents:
                 results.append(residents[index])
             else:
-                results.append(_host_result(place, self._program.buffers[index], shape))
+                dtype = self._program.buffers[index].dtype.numpy
+                results.append(_host_result(place, self._submitter.results, shape, dtype))
         return results
 
     def _plan(
@@ -479,8 +483,10 @@ class Preparer:
             self._submitter.memory.write(buffer.span(), content)
 
 
-def _host_result(place: Place, buffer: Buffer, shape: tuple[int, ...]) -> Array:
+def _host_result(
+    place: Place, memory: HostMemory, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
     """The array to copy a result into: the caller's own where its memory is in order."""
     if isinstance(place, np.ndarray) and _is_filled(place):
         return place.view(np.ndarray).reshape(shape)
-    return np.empty(shape, buffer.dtype.numpy)
+    return memory.empty(shape, dtype)

@@ -141,7 +141,7 @@ def _overlaps_itself(array: Array) -> bool:
     # No axis order separates the elements, which is rare and need not mean that they overlap.
     offsets = np.zeros(1, np.int64)
     for step, length in axes:
-        offsets = np.add.outer(offsets, np.arange(length) * step).reshape(-1)
+        offsets = np.add.outer(offsets, np.arange(length, dtype=np.int64) * step).reshape(-1)
     return bool(np.any(np.diff(np.sort(offsets)) < array.itemsize))
 
 

@@ -7,6 +7,7 @@ order, so to the program the parts are one launch.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..buffer.arrays import Array
 from ..buffer.device_buffer import DeviceBuffer
 from ..buffer.pool import Span
 from ..buffer.staging import aligned
+from ..errors import DispatchTimeoutError
 from ..ir.program import Program
 from .blocks import BlockPacker
 from .bound_call import BoundCall
@@ -146,6 +148,8 @@ class SplitCall:
         shared = self._lend()
         try:
             for part in self._plan.parts:
+                if ticket is not None and deadline is not None and time.monotonic() >= deadline:
+                    raise self._too_late(part)
                 self.submission = self._submission(part, shared)
                 started = submitter.start(self.submission, is_watched=deadline is not None)
                 previous, ticket = ticket, started
@@ -158,6 +162,14 @@ class SplitCall:
             raise
         assert ticket is not None
         return ticket
+
+    def _too_late(self, part: Part) -> DispatchTimeoutError:
+        parts, device = self._plan.parts, self._submitter.device
+        return DispatchTimeoutError(
+            f"{part.frame.label!r} did not end before its deadline on {device.info.name}: "
+            f"{parts.index(part)} of {len(parts)} parts were started",
+            fix="allow more time, or dispatch less work at once; the pipeline stays usable",
+        )
 
     def _look_at(self, outcome: Outcome) -> None:
         if outcome.trap.flag:

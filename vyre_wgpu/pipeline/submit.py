@@ -17,6 +17,7 @@ from typing import Any
 
 from ..buffer.bindings import BindGroupStatistics
 from ..buffer.budgets import Budgets
+from ..buffer.host_memory import HostMemory
 from ..buffer.leases import Lease, Need
 from ..buffer.pool import PoolStatistics
 from ..errors import DeviceLostError, DispatchTimeoutError, VyreError
@@ -51,6 +52,7 @@ class Submitter:
     Attributes:
         memory: buffers of the device that outlive a dispatch.
         completion: finishes futures of the device that nobody waits for.
+        results: makes the arrays that results are copied into.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Submitter:
         self._outfitter = Outfitter(device, memory.leases, memory.groups)
         self.memory = ResidentMemory(device, self._lock, memory, counters)
         self.completion = Completion(device.info.name, budgets.pending)
+        self.results = HostMemory(budgets.results)
 
     @property
     def device(self) -> Device:
@@ -381,6 +384,7 @@ class Submitter:
                 for batch in tuple(self._batches):
                     self._end_batch(batch, self._leases.give_back)
                 self._memory.close()
+                self._calls.close()
                 self._device.close()
             self._stay()
         else:

@@ -175,6 +175,10 @@ class Calls(Protocol):
         """Copies mapped memory from an offset into a contiguous array."""
         ...
 
+    def close(self) -> None:
+        """Frees what it holds on the device, before that is destroyed. Idempotent."""
+        ...
+
     def unmap(self, mapping: Any) -> None:
         """Ends a mapping that is done; nothing may view its memory any more."""
         ...

@@ -25,7 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .calls import Step
+from .copying import copy_bytes
+from .interrupts import held_back
 from .native_functions import CallbackInfo, load
+from .uploads import WORTH_IT, Upload, Uploads
 from .waiting import Patience, pauses
 
 __all__ = ["MOST_LOST", "NativeCalls", "NativeMapping"]
@@ -37,7 +40,7 @@ MOST_LOST = 64
 """Command buffers that may be finished in vain, on each device."""
 
 _CAPTURE = "vyre_wgpu"
-_READ = 1  # WGPUMapMode_Read
+_READ, _WRITE = 1, 2  # WGPUMapMode_Read, WGPUMapMode_Write
 _SUCCESS = 1  # WGPUMapAsyncStatus_Success
 _PROCESS_EVENTS = 2  # WGPUCallbackMode_AllowProcessEvents; any poll counts as that
 
@@ -88,7 +91,14 @@ class NativeCalls:
         self._device = self.buffer(wgpu_device)
         self._queue = self.buffer(wgpu_device.queue)
         self._words_type, self._bytes_type = ffi.typeof("uint32_t *"), ffi.typeof("char *")
-        self._command = (c_void_p * 1)()
+        self._commands = (c_void_p * 2)()
+        self._uploads = Uploads(
+            self._upload_buffer,
+            self._upload_memory,
+            self._c.wgpuBufferUnmap,
+            self._map_for_writing,
+            self.poll,
+        )
         self._patience = Patience()
         self._pending: dict[int, NativeMapping] = {}
         self._next = self._lost = 0
@@ -151,7 +161,13 @@ class NativeCalls:
         """Copies contiguous memory into a buffer, padded with zeros to 4 bytes."""
         slot = self._begin_capture()
         try:
-            self._write(buffer, data, offset)
+            upload = self._write(buffer, data, offset)
+            if upload is not None:
+                try:
+                    if slot.message is None:
+                        self._submit(self._copies([(upload, buffer, offset)]))
+                finally:
+                    self._uploads.settle()
         finally:
             self._end_capture(slot)
 
@@ -166,10 +182,13 @@ class NativeCalls:
     ) -> NativeMapping:
         """Writes buffers, submits one command buffer, and asks for what it leaves."""
         slot = self._begin_capture()
+        uploads: list[tuple[Upload, int, int]] = []
         try:
             try:
                 for target, data in writes:
-                    self._write(target, data)
+                    upload = self._write(target, data)
+                    if upload is not None:
+                        uploads.append((upload, target, 0))
             except BaseException:
                 if encoded is not None:
                     self.drop(encoded)
@@ -180,8 +199,11 @@ class NativeCalls:
                 is_finished, commands = encoded
                 if not is_finished:
                     commands = self._finish(commands)
-            return self._send(commands, staging, nbytes, slot)
+            before = self._copies(uploads) if uploads else 0
+            return self._send(commands, staging, nbytes, slot, before)
         finally:
+            if uploads:
+                self._uploads.settle()
             self._end_capture(slot)
 
     def encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> tuple[bool, int]:
@@ -246,39 +268,104 @@ class NativeCalls:
         self._c.wgpuCommandEncoderRelease(encoder)
         return commands
 
-    def _send(self, commands: int, staging: int, nbytes: int, slot: Any) -> NativeMapping:
-        """Submits a command buffer, unless an error was reported since the capture began."""
-        c = self._c
+    def _send(
+        self, commands: int, staging: int, nbytes: int, slot: Any, before: int = 0
+    ) -> NativeMapping:
+        """Submits command buffers, unless an error was reported since the capture began."""
         mapping = NativeMapping(staging, nbytes)
+        if slot.message is not None:
+            for unused in (before, commands):
+                if unused:
+                    self._c.wgpuCommandBufferRelease(unused)
+            return mapping
+        mapping.submission = self._submit(before or commands, commands if before else 0)
+        self._map(mapping, _READ)
+        return mapping
+
+    def _submit(self, first: int, second: int = 0) -> int:
+        """Submits one or two command buffers and frees them; gives the submission's index."""
+        c, commands = self._c, self._commands
         try:
-            if slot.message is not None:
-                return mapping
-            self._command[0] = commands
-            mapping.submission = c.wgpuQueueSubmitForIndex(self._queue, 1, self._command)
+            commands[0] = first
+            if not second:
+                return int(c.wgpuQueueSubmitForIndex(self._queue, 1, commands))
+            commands[1] = second
+            return int(c.wgpuQueueSubmitForIndex(self._queue, 2, commands))
         finally:
-            c.wgpuCommandBufferRelease(commands)
+            c.wgpuCommandBufferRelease(first)
+            if second:
+                c.wgpuCommandBufferRelease(second)
+
+    def _map(self, mapping: NativeMapping, mode: int) -> None:
         self._next = number = self._next + 1
         self._pending[number] = mapping
         self._info.userdata1 = number
-        c.wgpuBufferMapAsync(staging, _READ, 0, nbytes, self._info)
+        self._c.wgpuBufferMapAsync(mapping.buffer, mode, 0, mapping.nbytes, self._info)
+
+    # Large content, by way of staging buffers that stay mapped
+
+    def _copies(self, uploads: Sequence[tuple[Upload, int, int]]) -> int:
+        """A command buffer that copies uploads to where they belong: buffer and offset."""
+        c = self._c
+        encoder: int = c.wgpuDeviceCreateCommandEncoder(self._device, None)
+        for upload, target, offset in uploads:
+            c.wgpuCommandEncoderCopyBufferToBuffer(
+                encoder, upload.staging, 0, target, offset, upload.nbytes
+            )
+        return self._finish(encoder)
+
+    def _upload_buffer(self, size: int) -> tuple[Any, int] | None:
+        import wgpu
+
+        usage = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
+        try:
+            made = self._wgpu.create_buffer(
+                label="vyre_wgpu upload", size=size, usage=usage, mapped_at_creation=True
+            )
+        except (wgpu.GPUError, RuntimeError):  # out of memory, or above a limit
+            return None
+        return made, self.buffer(made)
+
+    def _upload_memory(self, handle: int, size: int) -> npt.NDArray[Any]:
+        address = self._c.wgpuBufferGetMappedRange(handle, 0, size)
+        if not address:
+            raise RuntimeError("the buffer is not mapped")
+        pointer = self._ffi.cast(self._bytes_type, address)
+        return np.frombuffer(self._ffi.buffer(pointer, size), np.uint8)
+
+    def _map_for_writing(self, handle: int, size: int) -> NativeMapping:
+        mapping = NativeMapping(handle, size)
+        self._map(mapping, _WRITE)
         return mapping
 
-    def _write(self, buffer: int, data: npt.NDArray[Any] | bytes, offset: int = 0) -> None:
+    def close(self) -> None:
+        """Frees what it holds on the device, before that is destroyed. Idempotent."""
+        self._uploads.close()
+
+    def _write(self, buffer: int, data: npt.NDArray[Any] | bytes, offset: int = 0) -> Upload | None:
+        """Hands content to the queue, or to an upload that is to be copied by what is submitted."""
         size = len(data) if isinstance(data, bytes) else data.nbytes
         if size > _SMALL:
+            if size >= WORTH_IT:
+                flat = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else _flat(data)
+                with held_back():
+                    upload = self._uploads.put(flat)
+                if upload is not None:
+                    return upload
             self._write_large(buffer, data, size, offset)
-            return
+            return None
         raw = data if isinstance(data, bytes) else data.tobytes()
         if size % 4:
             raw = raw.ljust(size + -size % 4, b"\0")
         self._c.wgpuQueueWriteBuffer(self._queue, buffer, offset, raw, len(raw))
+        return None
 
     def _write_large(
         self, buffer: int, data: npt.NDArray[Any] | bytes, size: int, offset: int
     ) -> None:
         ffi, write = self._ffi, self._lib.wgpuQueueWriteBuffer
         queue, target = self._wgpu.queue._internal, ffi.cast("WGPUBuffer", buffer)
-        flat = data if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
+        flat = data if isinstance(data, bytes) else _flat(data)
         whole = size - size % 4
         write(queue, target, offset, ffi.from_buffer(flat), whole)
         if whole < size:
@@ -388,7 +475,7 @@ class NativeCalls:
                 self._ffi.memmove(out, pointer, nbytes)
         else:
             memory = np.frombuffer(self._ffi.buffer(pointer, nbytes), np.uint8)
-            out.reshape(-1).view(np.uint8)[:] = memory
+            copy_bytes(_flat(out), memory)
 
     def unmap(self, mapping: NativeMapping) -> None:
         """Ends a mapping that is done."""
@@ -402,3 +489,8 @@ class NativeCalls:
                 raise RuntimeError("the buffer is not mapped")
             mapping.address = address
         return mapping.address
+
+
+def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The bytes of a contiguous array."""
+    return array.reshape(-1).view(np.uint8)

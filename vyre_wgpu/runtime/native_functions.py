@@ -90,6 +90,8 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "wgpuDevicePoll": (c_uint32, (c_void_p, c_uint32, c_void_p)),
     # void const * wgpuBufferGetConstMappedRange(WGPUBuffer buffer, size_t offset, size_t size)
     "wgpuBufferGetConstMappedRange": (c_void_p, (c_void_p, c_size_t, c_size_t)),
+    # void * wgpuBufferGetMappedRange(WGPUBuffer buffer, size_t offset, size_t size)
+    "wgpuBufferGetMappedRange": (c_void_p, (c_void_p, c_size_t, c_size_t)),
     # void wgpuBufferUnmap(WGPUBuffer buffer)
     "wgpuBufferUnmap": (None, (c_void_p,)),
 }

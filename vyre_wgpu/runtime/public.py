@@ -163,6 +163,9 @@ class PublicCalls:
             mapping.promise.sync_wait()
         return True
 
+    def close(self) -> None:
+        """Nothing: it holds nothing."""
+
     def poll(self) -> None:
         """Nothing: wgpu-py's own thread polls as long as a promise is open."""
 
