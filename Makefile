@@ -83,4 +83,5 @@ check-tests:
 	echo '== pytest, through the public interface of wgpu-py'
 	VYRE_WGPU_NATIVE=0 $(BIN)/python -m pytest -q tests/pipeline/test_contract.py \
 	    tests/pipeline/test_submit.py tests/pipeline/test_future.py tests/pipeline/test_record.py \
-	    tests/pipeline/test_device_buffers.py tests/programs/test_crc32.py
+	    tests/pipeline/test_device_buffers.py tests/pipeline/test_zero_copy.py \
+	    tests/programs/test_crc32.py

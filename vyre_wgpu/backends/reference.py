@@ -131,8 +131,13 @@ class ReferencePipeline:
                 warnings.warn(str(read), UnwrittenReadWarning, stacklevel=2)
             if outcome.traps:
                 raise outcome.traps.error(outcome.chosen)
-        results = zip(self._results(call, outcome), places, strict=True)
-        return [_delivered(result, place) for result, place in results]
+        is_shown = config is not None and config.zero_copy
+        delivered = []
+        for result, place in zip(self._results(call, outcome), places, strict=True):
+            delivered.append(_delivered(result, place))
+            if is_shown and place is None:
+                result.flags.writeable = False  # as on a device, where it is its own memory
+        return delivered
 
     def __call__(self, /, *arrays: object, **params: object) -> list[Any]:
         """`dispatch` with the inputs as arguments and the params as keywords."""

@@ -9,6 +9,7 @@ serves the next result of about its size.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import deque
 from typing import Any
 
@@ -29,20 +30,17 @@ Block = npt.NDArray[np.uint8]
 
 
 class _Owner:
-    """What the arrays of one result share: gives the memory back when the last of them is gone.
+    """What the arrays of one result share: the memory is given back when the last of them is gone.
 
     That happens anywhere, in another thread, or while a lock is held. So the memory is put where
     the next result looks, in one step that needs no lock.
     """
 
-    __slots__ = ("__array_interface__", "_block", "_returned")
+    __slots__ = ("__array_interface__", "__weakref__")
 
     def __init__(self, block: Block, nbytes: int, returned: deque[Block]) -> None:
-        self._block, self._returned = block, returned
-        self.__array_interface__ = {**block[:nbytes].__array_interface__}
-
-    def __del__(self) -> None:
-        self._returned.append(self._block)
+        self.__array_interface__ = block[:nbytes].__array_interface__
+        weakref.finalize(self, returned.append, block).atexit = False
 
 
 class HostMemory:

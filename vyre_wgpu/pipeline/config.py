@@ -53,6 +53,10 @@ class DispatchConfig:
         deadline: seconds from the call after which it raises `DispatchTimeoutError` if the device
             has not finished; more than 0. The device works on, and what it may write holds
             unspecified elements. The reference backend does not watch it.
+        zero_copy: results that would be new arrays are read-only views of the memory that the
+            device copied them to, without a further copy. The buffers of the dispatch stay with
+            them: keep them for as long as they are needed, not for long. Not in a recording; a
+            dispatch that runs in parts copies.
     """
 
     extent: int | tuple[int, ...] | None = None
@@ -60,3 +64,4 @@ class DispatchConfig:
     max_output_bytes: int | None = None
     label: str = ""
     deadline: float | None = None
+    zero_copy: bool = False

@@ -36,6 +36,10 @@ def check_config(config: object) -> None:
         )
     if not isinstance(config.label, str):
         raise InputError(f"label is {describe(config.label)}, not text", fix="pass a str")
+    if type(config.zero_copy) is not bool:
+        raise InputError(
+            f"zero_copy is {describe(config.zero_copy)}, not a bool", fix="pass True or False"
+        )
     check_deadline(config.deadline)
 
 

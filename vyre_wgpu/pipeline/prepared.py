@@ -33,6 +33,9 @@ from .variants import Variants
 
 __all__ = ["PreparedCall", "Preparer"]
 
+_TO_BE_SHOWN = object()
+"""In the place of a result whose memory is the device's to choose."""
+
 
 class _Plan:
     """What dispatches of one shape with results in the same kinds of places share.
@@ -64,7 +67,16 @@ class PreparedCall:
         submission: what to submit; None if the extent is empty, so that nothing is to run.
     """
 
-    __slots__ = ("_call", "_made", "_owner", "_places", "_plan", "_results", "submission")
+    __slots__ = (
+        "_call",
+        "_is_shown",
+        "_made",
+        "_owner",
+        "_places",
+        "_plan",
+        "_results",
+        "submission",
+    )
 
     def __init__(
         self,
@@ -75,9 +87,11 @@ class PreparedCall:
         places: Sequence[Place] = (),
         results: list[Any] | None = None,
         made: Sequence[DeviceBuffer] = (),
+        is_shown: bool = False,
     ) -> None:
         self._owner, self._call, self.submission, self._plan = owner, call, submission, plan
         self._places, self._results, self._made = places, results, made
+        self._is_shown = is_shown
 
     def again(self) -> PreparedCall:
         """The same dispatch once more, with new arrays for results that the caller did not place.
@@ -120,6 +134,10 @@ class PreparedCall:
             assert self._plan is not None
             arrays = self.submission.results
             assert isinstance(arrays, list)
+            if self._is_shown:
+                arrays.extend([None] * len(self._plan.results))
+                self._results = [_TO_BE_SHOWN] * len(self._plan.results)
+                return
             empty = self._owner.submitter.results.empty
             for shape, dtype in self._plan.results:
                 arrays.append(empty(shape, dtype))
@@ -154,12 +172,29 @@ class PreparedCall:
                 raise
         results = self._results
         assert results is not None
+        if self._is_shown:
+            self._show(results)
         for index, place in enumerate(self._places):
             if isinstance(place, np.ndarray):
                 if not _is_filled(place):
                     place[...] = results[index].reshape(place.shape)
                 results[index] = place
         return results
+
+    def _show(self, results: list[Any]) -> None:
+        """Puts the views of what the device left in their places."""
+        if self.submission is not None:
+            assert self._plan is not None
+            left = iter(zip(self.submission.results, self._plan.results, strict=True))
+            for number, result in enumerate(results):
+                if result is _TO_BE_SHOWN or isinstance(result, np.ndarray):
+                    content, (shape, dtype) = next(left)
+                    if result is _TO_BE_SHOWN:
+                        results[number] = content.view(dtype).reshape(shape)
+        for number, result in enumerate(results):
+            is_placed = bool(self._places) and self._places[number] is not None
+            if isinstance(result, np.ndarray) and not is_placed:
+                result.flags.writeable = False
 
 
 def _is_filled(place: Place) -> bool:
@@ -222,17 +257,22 @@ class Preparer:
             if plan is None and not self._splitter.is_needed(shape.lengths):
                 plan = shape.plans[None] = self._plan(call, {}, self._new_arrays)
             if plan is not None:
-                return PreparedCall(self, call, self._submission(plan, call), plan)
+                submission = self._submission(plan, call)
+                if config is not None and config.zero_copy:
+                    submission = submission._replace(shows=True)
+                    return PreparedCall(self, call, submission, plan, is_shown=True)
+                return PreparedCall(self, call, submission, plan)
         places = self._new_arrays
         if out is not None:
             places = check_destinations(self._program, out, call)
         is_mixed = self._check_residents(call, places)
         made: list[DeviceBuffer] = []
+        is_shown = config is not None and config.zero_copy
         try:
             if shape.is_empty:
                 results = self._nothing(call, places, made)
-                return PreparedCall(self, call, None, None, places, results, made)
-            return self._lay_out(call, places, made, is_mixed)
+                return PreparedCall(self, call, None, None, places, results, made, is_shown)
+            return self._lay_out(call, places, made, is_mixed, is_shown)
         except BaseException:
             for buffer in made:
                 buffer.close()
@@ -308,6 +348,7 @@ class Preparer:
         places: Sequence[Place],
         made: list[DeviceBuffer],
         is_mixed: bool,
+        is_shown: bool,
     ) -> PreparedCall | SplitCall:
         """The submission of any other call; device buffers that are new are put in ``made``."""
         residents = self._residents(call, places, made)
@@ -326,7 +367,8 @@ class Preparer:
             else:
                 plan = self._plan(call, residents, places, is_mixed)
             call.shape.plans[kinds] = plan
-        results = self._results(call, places, residents)
+        is_split = isinstance(plan, SplitPlan)
+        results = self._results(call, places, residents, is_shown=is_shown and not is_split)
         if isinstance(plan, SplitPlan):
             return SplitCall(
                 self._program,
@@ -349,11 +391,16 @@ class Preparer:
             words = call.indirect.buffer.span()
             indirect = Span(words.buffer, words.offset + call.indirect.offset, 12)
         submission = self._submission(plan, call)._replace(
-            results=[array for array in results if isinstance(array, np.ndarray)],
+            results=[
+                None if result is _TO_BE_SHOWN else result
+                for result in results
+                if result is _TO_BE_SHOWN or isinstance(result, np.ndarray)
+            ],
             residents=bound if residents else (),
             indirect=indirect,
+            shows=is_shown,
         )
-        return PreparedCall(self, call, submission, plan, places, results, made)
+        return PreparedCall(self, call, submission, plan, places, results, made, is_shown)
 
     def _residents(
         self, call: BoundCall, places: Sequence[Place], made: list[DeviceBuffer]
@@ -375,6 +422,8 @@ class Preparer:
         call: BoundCall,
         places: Sequence[Place],
         residents: Mapping[int, DeviceBuffer],
+        *,
+        is_shown: bool = False,
     ) -> list[Any]:
         """What the caller gets for each returned buffer."""
         results: list[Any] = []
@@ -383,6 +432,8 @@ class Preparer:
                 results.append(None)
             elif index in residents:
                 results.append(residents[index])
+            elif is_shown and place is None:
+                results.append(_TO_BE_SHOWN)
             else:
                 dtype = self._program.buffers[index].dtype.numpy
                 results.append(_host_result(place, self._submitter.results, shape, dtype))

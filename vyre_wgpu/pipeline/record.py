@@ -129,6 +129,12 @@ class Recording:
                     f"{pipe!r} is not a pipeline of the backend that records",
                     fix="compile the program with backend.compile(program)",
                 )
+            if config is not None and getattr(config, "zero_copy", False) is True:
+                raise InputError(
+                    "a recording uses its staging memory again at each replay, so that its "
+                    "results are copied out",
+                    fix="record without zero_copy, or dispatch with it",
+                )
             if config is not None and getattr(config, "deadline", None) is not None:
                 raise InputError(
                     "a recorded dispatch has no deadline of its own",

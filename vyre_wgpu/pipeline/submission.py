@@ -139,14 +139,17 @@ class Submission(NamedTuple):
             submitting and waiting.
         residents: by slot, what to bind, or None; empty if there is none.
         indirect: where the device has the three words of the grid.
+        shows: results that are None in ``results``, a list then, become read-only bytes of the
+            staging buffer, which stays with them.
     """
 
     frame: Frame
     block: bytes
     uploads: Sequence[Array] = ()
-    results: Sequence[Array] | list[Array] = ()
+    results: Sequence[Array] | list[Any] = ()
     residents: Sequence[Span | None] = ()
     indirect: Span | None = None
+    shows: bool = False
 
 
 class Outcome(NamedTuple):

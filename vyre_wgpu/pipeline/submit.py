@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ from .counters import Counters
 from .device_memory import DeviceMemory
 from .outfit import Outfit, Outfitter
 from .resident_memory import ResidentMemory
+from .shown import Shown
 from .submission import STAGING_POOL, Outcome, Submission
 from .tickets import Ahead, Batch, Ticket
 from .traps import TrapWords
@@ -69,6 +71,8 @@ class Submitter:
         self._batches: set[Batch] = set()
         self._has_orphans = False  # among the tickets; there may be some
         self._is_torn = False  # a call was interrupted
+        self._shown: set[Shown] = set()  # whose views may be alive
+        self._returned: deque[Shown] = deque()  # whose views are gone
         self._memory = memory = DeviceMemory(device, budgets, self._drop_ahead)
         self._leases, self._pending = memory.leases, memory.pending
         self._outfitter = Outfitter(device, memory.leases, memory.groups)
@@ -383,9 +387,13 @@ class Submitter:
                     self._discard(ticket)
                 for batch in tuple(self._batches):
                     self._end_batch(batch, self._leases.give_back)
+                self._take_back()
+                looked_at, self._shown = self._shown, set()
+                for shown in looked_at:
+                    shown.is_left = True
                 self._memory.close()
                 self._calls.close()
-                self._device.close()
+                self._device.close(is_looked_at=bool(looked_at))
             self._stay()
         else:
             self._device.close()
@@ -439,6 +447,18 @@ class Submitter:
             self._mend()
         if self._has_orphans:
             self._reap()
+        if self._returned:
+            self._take_back()
+
+    def _take_back(self) -> None:
+        """Takes back the buffers of results whose views are gone."""
+        with held_back():
+            while self._returned:
+                shown = self._returned.popleft()
+                if shown in self._shown:
+                    self._shown.discard(shown)
+                    self._calls.unmap(shown.mapping)
+                    self._leases.give_back(shown.lease)
 
     def _mend(self) -> None:
         """Takes back what nobody holds any more since a call was interrupted."""
@@ -449,6 +469,7 @@ class Submitter:
                     self._end_batch(batch, self._leases.discard)
             held = {lease for batch in self._batches for lease in batch.leases}
             held.update(ticket.lease for ticket in self._tickets if ticket.lease is not None)
+            held.update(shown.lease for shown in self._shown)
             self._leases.mend(held)
             self._has_orphans, self._is_torn = True, False
 
@@ -541,6 +562,8 @@ class Submitter:
                 self._discard(ticket)
             self._device.check()
         try:
+            if ticket.parts[0][0].shows:
+                return self._show(ticket)
             outcomes = self._deliver(ticket.parts, mapping)
             ticket.outcomes = outcomes
             with self._lock:
@@ -603,6 +626,44 @@ class Submitter:
                 outcomes.append(Outcome(TrapWords(*calls.words(mapping, base, 4)), grid))
                 break
             outcomes.append(Outcome(_NO_TRAP, grid))
+        return outcomes
+
+    def _show(self, ticket: Ticket) -> list[Outcome]:
+        """As `_deliver` and what follows, where results stay where they are."""
+        (submission, _), calls, mapping = ticket.parts[0], self._calls, ticket.mapping
+        frame, results = submission.frame, submission.results
+        assert isinstance(results, list)
+        with self._lock, held_back():
+            if self._device.is_over:
+                self._discard(ticket)
+                self._device.check()
+            grid = frame.grid
+            if grid is None:
+                x, y, z = calls.words(mapping, frame.indirect_at, 3)
+                grid = x, y, z
+            trap = TrapWords(*calls.words(mapping, 0, 4)) if frame.has_trap else _NO_TRAP
+            outcomes = ticket.outcomes = [Outcome(trap, grid)]
+            if trap.flag or all(result is not None for result in results):
+                if trap.flag:
+                    self._counters.add(traps=1)
+                else:
+                    calls.fetch(mapping, None, frame.results, results)
+                calls.unmap(mapping)
+                self._give_back(ticket)
+                return outcomes
+            lease, address = ticket.lease, calls.address(mapping)
+            assert lease is not None
+            shown = Shown(mapping, lease, (self._device.wgpu, lease), self._returned)
+            sizes = [slot.nbytes for slot in frame.slots if slot.result]
+            for number, (offset, nbytes) in enumerate(zip(frame.results, sizes, strict=True)):
+                if results[number] is None:
+                    results[number] = shown.view(address + offset, nbytes)
+                else:
+                    calls.read(mapping, offset, results[number])
+            self._shown.add(shown)
+            shown.seal()
+            self._tickets.discard(ticket)
+            ticket.lease = None
         return outcomes
 
     # What becomes of a ticket; all with the lock held

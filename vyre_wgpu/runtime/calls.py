@@ -175,6 +175,10 @@ class Calls(Protocol):
         """Copies mapped memory from an offset into a contiguous array."""
         ...
 
+    def address(self, mapping: Any) -> int:
+        """Where mapped memory is, until `unmap`."""
+        ...
+
     def close(self) -> None:
         """Frees what it holds on the device, before that is destroyed. Idempotent."""
         ...

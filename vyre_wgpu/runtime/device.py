@@ -204,13 +204,17 @@ class Device:
                 self.loss = reason
             self.is_over = True
 
-    def close(self) -> None:
-        """Destroys the device; what was made on it is gone. Closing twice does nothing."""
+    def close(self, *, is_looked_at: bool = False) -> None:
+        """Destroys the device; what was made on it is gone. Closing twice does nothing.
+
+        Args:
+            is_looked_at: somebody views memory of it: it ends with the last object made on it.
+        """
         with self._lock:
             first, self._closed = not self._closed, True
             self.is_over = True
         # A forked child has no threads of the driver: destroying there could wait for ever.
-        if first and self.is_ours:
+        if first and self.is_ours and not is_looked_at:
             self._destroy()
 
 

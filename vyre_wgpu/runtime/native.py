@@ -477,6 +477,10 @@ class NativeCalls:
             memory = np.frombuffer(self._ffi.buffer(pointer, nbytes), np.uint8)
             copy_bytes(_flat(out), memory)
 
+    def address(self, mapping: NativeMapping) -> int:
+        """Where mapped memory is, until `unmap`."""
+        return self._memory(mapping)
+
     def unmap(self, mapping: NativeMapping) -> None:
         """Ends a mapping that is done."""
         mapping.address = 0

@@ -193,6 +193,11 @@ class PublicCalls:
         view = mapping.buffer.read_mapped(0, mapping.nbytes, copy=False)
         _bytes_of(out)[:] = np.frombuffer(view, np.uint8, out.nbytes, offset)
 
+    def address(self, mapping: PublicMapping) -> int:
+        """Where mapped memory is, until `unmap`."""
+        view = mapping.buffer.read_mapped(0, mapping.nbytes, copy=False)
+        return int(np.frombuffer(view, np.uint8).__array_interface__["data"][0])
+
     def unmap(self, mapping: PublicMapping) -> None:
         """Ends a mapping that is done."""
         with held_back():
