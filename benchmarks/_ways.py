@@ -65,6 +65,12 @@ def with_futures(backend: WgpuBackend, x: Array) -> Halves:
     return Halves(enqueue, lambda: futures.pop().result()[0])
 
 
+def recording_a_dispatch(backend: WgpuBackend, x: Array) -> Callable[[], Any]:
+    """This library, adding a dispatch to a recording."""
+    pipe, recording = axpb(backend), backend.record()
+    return lambda: recording.add(pipe, [x], PARAMS)
+
+
 def with_a_recording(backend: WgpuBackend, x: Array) -> Way:
     """This library, replaying a dispatch that was recorded."""
     recording = backend.record()
@@ -78,14 +84,20 @@ def with_a_recording(backend: WgpuBackend, x: Array) -> Way:
     return run
 
 
-class _ByHand:
-    """The objects of the ways that make everything once."""
+class ByHand:
+    """The objects of the ways that make everything once.
+
+    Attributes:
+        grid: workgroups on each axis, as this library launches them.
+    """
 
     def __init__(self, backend: WgpuBackend, x: Array) -> None:
         pipe = axpb(backend)
         submission = pipe.prepare([x], PARAMS).submission
         assert submission is not None
-        self.block = submission.block
+        self.block, grid = submission.block, submission.frame.grid
+        assert grid is not None
+        self.grid: tuple[int, int, int] = grid
         device, nbytes = backend.device.wgpu, x.nbytes
         usage = wgpu.BufferUsage
         storage = usage.STORAGE | usage.COPY_DST | usage.COPY_SRC
@@ -122,7 +134,7 @@ class _ByHand:
 
 def with_public_interface(backend: WgpuBackend, x: Array) -> Way:
     """wgpu-py's public interface with everything made once."""
-    h = _ByHand(backend, x)
+    h = ByHand(backend, x)
     device = h.device
 
     def run() -> Array:
@@ -133,7 +145,7 @@ def with_public_interface(backend: WgpuBackend, x: Array) -> Way:
         compute.set_pipeline(h.pipeline)
         compute.set_bind_group(0, h.group)
         compute.set_immediates(0, h.block, 0, len(h.block))
-        compute.dispatch_workgroups(N // 256)
+        compute.dispatch_workgroups(*h.grid)
         compute.end()
         encoder.copy_buffer_to_buffer(h.trap, 0, h.staging, 0, 16)
         encoder.copy_buffer_to_buffer(h.y, 0, h.staging, 16, h.nbytes)
@@ -170,7 +182,7 @@ def with_library_calls(backend: WgpuBackend, x: Array, *, spin: bool = True) -> 
         x: the input.
         spin: poll without blocking until the results are there; else block at once.
     """
-    h = _ByHand(backend, x)
+    h = ByHand(backend, x)
     dev, queue = h.device._internal, h.device.queue._internal
     bx, by, bt, bs = (b._internal for b in (h.x, h.y, h.trap, h.staging))
     pipeline, group, null = h.pipeline._internal, h.group._internal, ffi.NULL
@@ -198,7 +210,7 @@ def with_library_calls(backend: WgpuBackend, x: Array, *, spin: bool = True) -> 
         lib.wgpuComputePassEncoderSetPipeline(compute, pipeline)
         lib.wgpuComputePassEncoderSetBindGroup(compute, 0, group, 0, null)
         lib.wgpuComputePassEncoderSetImmediates(compute, 0, block, len(h.block))
-        lib.wgpuComputePassEncoderDispatchWorkgroups(compute, N // 256, 1, 1)
+        lib.wgpuComputePassEncoderDispatchWorkgroups(compute, *h.grid)
         lib.wgpuComputePassEncoderEnd(compute)
         lib.wgpuComputePassEncoderRelease(compute)
         lib.wgpuCommandEncoderCopyBufferToBuffer(encoder, bt, 0, bs, 0, 16)

@@ -1,7 +1,7 @@
-"""A 4 KB round trip: this library beside the same work by hand and by others.
+"""Round trips of 4 KB and 64 MB: this library beside the same work by hand and by others.
 
-Every way multiplies and adds 1,024 floats and brings them back, all in turn in one run on one
-machine, so that only the ratios mean anything. The hand-written direct calls of wgpu-native are the
+Every way multiplies and adds floats and brings them back, all in turn in one run on one machine, so
+that only the ratios mean anything. The hand-written direct calls of wgpu-native are the
 floor, and come first in each table. `--json` prints the figures for a program.
 """
 
@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import _large_ways as large
 import _ways as ways
 import numpy as np
 
@@ -43,6 +44,37 @@ def measure(chosen: dict[str, ways.Way], seconds: float) -> dict[str, dict[str, 
                 run()
                 times[name].append((time.perf_counter() - start) * 1e6)
     return {name: summary(taken) for name, taken in times.items()}
+
+
+def measure_large(chosen: dict[str, ways.Way], seconds: float) -> dict[str, dict[str, float]]:
+    """As `measure`, of 64 MB; in each round every way runs once."""
+    times: dict[str, list[float]] = {name: [] for name in chosen}
+    sample = slice(None, None, 4099)
+    expected = np.arange(large.N, dtype=np.float32)[sample] * 2 + 1
+    for run in chosen.values():
+        np.testing.assert_array_equal(run()[sample], expected)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(next(iter(times.values()))) < 5:
+        for name, run in chosen.items():
+            start = time.perf_counter()
+            run()
+            times[name].append((time.perf_counter() - start) * 1e6)
+    return {name: summary(taken) for name, taken in times.items()}
+
+
+def measure_adding(
+    backend: WgpuBackend, x: ways.Array, times: int = 300
+) -> dict[str, dict[str, float]]:
+    """Adding a dispatch to a recording, beside enqueueing one by hand."""
+    floor, add = ways.with_library_calls(backend, x), ways.recording_a_dispatch(backend, x)
+    taken: tuple[list[float], list[float]] = ([], [])
+    for _ in range(times):
+        for kind, call in enumerate((floor.enqueue, add)):
+            start = time.perf_counter()
+            call()
+            taken[kind].append((time.perf_counter() - start) * 1e6)
+        floor.finish()
+    return {"library calls, enqueue": summary(taken[0]), "record.add": summary(taken[1])}
 
 
 def summary(taken: list[float]) -> dict[str, float]:
@@ -96,6 +128,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each way")
+    parser.add_argument("--small", action="store_true", help="no 64 MB")
     arguments = parser.parse_args()
     x = np.arange(ways.N, dtype=np.float32)
     with WgpuBackend() as backend:
@@ -120,10 +153,15 @@ def main() -> None:
             "submit": ways.with_futures(backend, x),
         }
         tables["enqueue only"] = measure_halves(halves, arguments.seconds)
+        tables["adding to a recording"] = measure_adding(backend, x)
         with busy_thread():
             busy = {name: chosen[name] for name in (BASE, "library calls, blocking")}
             tables["round trip beside a busy thread"] = measure(busy, arguments.seconds / 2)
         kept = allocated(chosen[BASE])
+        if not arguments.small:
+            many = np.arange(large.N, dtype=np.float32)
+            of_64_mb = large.large_ways(backend, many)
+            tables["64 MB in and out"] = measure_large(of_64_mb, 4 * arguments.seconds)
         adapter, calls = backend.adapter_info.summary, backend.device.calls.name
     if arguments.json:
         print(json.dumps({"adapter": adapter, "calls": calls, "kept_blocks": kept, **tables}))
