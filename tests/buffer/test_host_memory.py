@@ -22,7 +22,7 @@ def address(array: np.ndarray) -> int:
 def test_a_result_is_an_ordinary_array() -> None:
     memory = HostMemory()
     for shape, dtype in [((3, MIB), np.float32), ((2 * MIB,), np.uint8), ((MIB, 1, 2), np.bool_)]:
-        array = memory.empty(shape, dtype)
+        array = memory.empty(shape, np.dtype(dtype))
         assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
         assert type(array) is np.ndarray
         assert array.flags.c_contiguous
@@ -35,17 +35,17 @@ def test_a_result_is_an_ordinary_array() -> None:
 
 def test_memory_is_used_again_when_no_array_shows_it() -> None:
     memory = HostMemory()
-    first = memory.empty((MIB,), np.float32)
+    first = memory.empty((MIB,), np.dtype(np.float32))
     where, part = address(first), first[5:10].reshape(5, 1)
     part[...] = 7
     del first
-    other = memory.empty((MIB,), np.float32)
+    other = memory.empty((MIB,), np.dtype(np.float32))
     assert address(other) != where, "a slice still shows it"
     other[...] = 1
     assert part.tolist() == [[7]] * 5
     del part
     assert memory.waiting_bytes == 4 * MIB
-    again = memory.empty((2, MIB), np.uint16)  # as many bytes of another type
+    again = memory.empty((2, MIB), np.dtype(np.uint16))  # as many bytes of another type
     assert address(again) == where
     assert memory.waiting_bytes == 0
 
@@ -53,25 +53,25 @@ def test_memory_is_used_again_when_no_array_shows_it() -> None:
 def test_small_results_and_those_above_the_budget_go_at_once() -> None:
     memory = HostMemory(4 * MIB)
     for nbytes in (0, 1, RECYCLED_FROM - 1, 5 * MIB):
-        memory.empty((nbytes,), np.uint8)
+        memory.empty((nbytes,), np.dtype(np.uint8))
         assert memory.waiting_bytes == 0, nbytes
-    assert memory.empty((0, 1 << 40), np.uint8).size == 0
+    assert memory.empty((0, 1 << 40), np.dtype(np.uint8)).size == 0
 
 
 def test_the_budget_holds_and_the_oldest_goes_first() -> None:
     memory = HostMemory(8 * MIB)
-    kept = [memory.empty((3 * MIB,), np.uint8) for _ in range(4)]
+    kept = [memory.empty((3 * MIB,), np.dtype(np.uint8)) for _ in range(4)]
     places = [address(array) for array in kept]
     for _ in range(4):
         kept.pop(0)
     assert memory.waiting_bytes == 6 * MIB
-    assert address(memory.empty((3 * MIB,), np.uint8)) == places[3]
+    assert address(memory.empty((3 * MIB,), np.dtype(np.uint8))) == places[3]
 
 
 def test_little_is_wasted() -> None:
     memory = HostMemory()
     for nbytes in range(RECYCLED_FROM, 4 * RECYCLED_FROM, 99_991):
-        memory.empty((nbytes,), np.uint8)
+        memory.empty((nbytes,), np.dtype(np.uint8))
         assert nbytes <= memory.waiting_bytes <= nbytes * 1.126
         memory._waiting.clear()
 
@@ -84,7 +84,7 @@ def test_arrays_may_go_anywhere_at_any_time() -> None:
     def work(seed: int) -> None:
         try:
             for number in range(200):
-                array = memory.empty((RECYCLED_FROM + seed,), np.uint8)
+                array = memory.empty((RECYCLED_FROM + seed,), np.dtype(np.uint8))
                 array[:16] = seed
                 cycle: list[object] = [array]
                 cycle.append(cycle)

@@ -8,6 +8,7 @@ serves the next result of about its size.
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
 from collections import deque
@@ -63,21 +64,18 @@ class HostMemory:
             self._sort()
             return sum(block.size for block in self._waiting)
 
-    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """An array in C order whose content is whatever was there.
 
         Args:
             shape: its shape.
             dtype: its type.
         """
-        found = np.dtype(dtype)
-        nbytes = found.itemsize
-        for n in shape:
-            nbytes *= n
+        nbytes = math.prod(shape) * dtype.itemsize
         if nbytes < RECYCLED_FROM or nbytes > self._budget:
-            return np.empty(shape, found)
+            return np.empty(shape, dtype)
         owner = _Owner(self._take(nbytes), nbytes, self._returned)
-        return np.asarray(owner).view(found).reshape(shape)
+        return np.asarray(owner).view(dtype).reshape(shape)
 
     def empty_like(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """An array of the shape and type of another."""

@@ -176,6 +176,7 @@ class DispatchFuture:
         assert ticket is not None
         assert call is not None
         try:
+            call.allocate()  # here, where somebody waits, not where much is submitted
             if self._deadline is not None and (deadline is None or deadline >= self._deadline):
                 outcomes = submitter.collect_in_time(ticket, self._deadline)
             else:

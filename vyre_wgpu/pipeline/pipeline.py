@@ -193,7 +193,6 @@ class WgpuPipeline:
             submitter.completion.settle()
             try:
                 ticket = submitter.start(call.submission, is_watched=deadline is not None)
-                call.allocate()
             except BaseException:
                 if ticket is not None:
                     submitter.abandon(ticket)
