@@ -58,14 +58,21 @@ def test_small_results_and_those_above_the_budget_go_at_once() -> None:
     assert memory.empty((0, 1 << 40), np.dtype(np.uint8)).size == 0
 
 
-def test_the_budget_holds_and_the_oldest_goes_first() -> None:
+def test_the_budget_holds() -> None:
     memory = HostMemory(8 * MIB)
     kept = [memory.empty((3 * MIB,), np.dtype(np.uint8)) for _ in range(4)]
     places = [address(array) for array in kept]
     for _ in range(4):
         kept.pop(0)
     assert memory.waiting_bytes == 6 * MIB
-    assert address(memory.empty((3 * MIB,), np.dtype(np.uint8))) == places[3]
+    assert address(memory.empty((3 * MIB,), np.dtype(np.uint8))) == places[1], "the warmest"
+
+
+def test_many_that_go_at_once_stay_within_the_budget() -> None:
+    memory = HostMemory(16 * MIB)
+    kept = [memory.empty((4 * MIB,), np.dtype(np.uint8)) for _ in range(20)]
+    kept.clear()
+    assert sum(block.size for block in memory._returned) == 16 * MIB
 
 
 def test_little_is_wasted() -> None:

@@ -59,7 +59,7 @@ def shown(backend: WgpuBackend) -> int:
     submitter = backend._generations.current.submitter
     with submitter._lock:
         submitter._take_back()
-        return len(submitter._shown)
+        return len(submitter._views)
 
 
 def ways(pipe: WgpuPipeline) -> dict[str, Any]:
@@ -160,6 +160,23 @@ def test_views_outlive_pipeline_backend_and_device(own: WgpuBackend) -> None:
     del first
     gc.collect()
     check(second, x, 2)
+
+
+def test_views_outlive_the_destruction_of_the_device_by_others(own: WgpuBackend) -> None:
+    """wgpu's own object leaves the memory alone while somebody looks at it."""
+    x = given()
+    kept = own.compile(two()).dispatch([x], {"a": 1}, config=VIEWS)
+    device = own.device
+    device.wgpu.destroy()
+    assert device.loss == "it was destroyed"
+    check(kept, x, 1)
+    own.recover()
+    assert device.views
+    check(own.compile(two()).dispatch([x], {"a": 2}, config=VIEWS), x, 2)
+    check(kept, x, 1)
+    del kept
+    gc.collect()
+    assert not device.views
 
 
 def test_a_budget_of_nothing_evicts_no_view() -> None:

@@ -39,9 +39,15 @@ class _Owner:
 
     __slots__ = ("__array_interface__", "__weakref__")
 
-    def __init__(self, block: Block, nbytes: int, returned: deque[Block]) -> None:
+    def __init__(self, block: Block, nbytes: int, returned: deque[Block], budget: int) -> None:
         self.__array_interface__ = block[:nbytes].__array_interface__
-        weakref.finalize(self, returned.append, block).atexit = False
+        weakref.finalize(self, _give_back, block, returned, budget).atexit = False
+
+
+def _give_back(block: Block, returned: deque[Block], budget: int) -> None:
+    """Leaves memory where the next result looks, unless there is enough of it."""
+    if (len(returned) + 1) * block.size <= budget:
+        returned.append(block)
 
 
 class HostMemory:
@@ -74,7 +80,7 @@ class HostMemory:
         nbytes = math.prod(shape) * dtype.itemsize
         if nbytes < RECYCLED_FROM or nbytes > self._budget:
             return np.empty(shape, dtype)
-        owner = _Owner(self._take(nbytes), nbytes, self._returned)
+        owner = _Owner(self._take(nbytes), nbytes, self._returned, self._budget)
         return np.asarray(owner).view(dtype).reshape(shape)
 
     def empty_like(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -50,6 +50,7 @@ class Shown:
         lease: the buffers that come back with it.
         keeps: what keeps the memory alive, should nothing else do so any more.
         returned: told when the last view is gone.
+        views: what of the device is viewed; it is in there from `seal` until it is taken back.
 
     Attributes:
         mapping: the mapping.
@@ -57,11 +58,18 @@ class Shown:
         is_left: nobody takes it back; it ends with its views.
     """
 
-    __slots__ = ("_keeps", "_returned", "_window", "is_left", "lease", "mapping")
+    __slots__ = ("_keeps", "_returned", "_views", "_window", "is_left", "lease", "mapping")
 
-    def __init__(self, mapping: Any, lease: Lease, keeps: object, returned: deque[Shown]) -> None:
+    def __init__(
+        self,
+        mapping: Any,
+        lease: Lease,
+        keeps: object,
+        returned: deque[Shown],
+        views: set[object],
+    ) -> None:
         self.mapping, self.lease, self._keeps = mapping, lease, keeps
-        self._returned, self.is_left = returned, False
+        self._returned, self._views, self.is_left = returned, views, False
         self._window: _Window | None = _Window()
         weakref.finalize(self._window, Shown._end, self).atexit = False
 
@@ -81,8 +89,11 @@ class Shown:
 
     def seal(self) -> None:
         """To be called after the last `view`: from now on it ends with them."""
+        self._views.add(self)
         self._window = None
 
     def _end(self) -> None:
-        if not self.is_left:
+        if self.is_left:
+            self._views.discard(self)
+        else:
             self._returned.append(self)

@@ -62,6 +62,7 @@ class Submitter:
     ) -> None:
         self._device = device
         self._calls: Calls = device.calls
+        self._views = device.views
         self._counters = counters
         self._lock = threading.Lock()
         self._closing = False
@@ -71,7 +72,6 @@ class Submitter:
         self._batches: set[Batch] = set()
         self._has_orphans = False  # among the tickets; there may be some
         self._is_torn = False  # a call was interrupted
-        self._shown: set[Shown] = set()  # whose views may be alive
         self._returned: deque[Shown] = deque()  # whose views are gone
         self._memory = memory = DeviceMemory(device, budgets, self._drop_ahead)
         self._leases, self._pending = memory.leases, memory.pending
@@ -388,12 +388,12 @@ class Submitter:
                 for batch in tuple(self._batches):
                     self._end_batch(batch, self._leases.give_back)
                 self._take_back()
-                looked_at, self._shown = self._shown, set()
-                for shown in looked_at:
-                    shown.is_left = True
+                for view in tuple(self._views):
+                    if isinstance(view, Shown):
+                        view.is_left = True
                 self._memory.close()
                 self._calls.close()
-                self._device.close(is_looked_at=bool(looked_at))
+                self._device.close()
             self._stay()
         else:
             self._device.close()
@@ -455,8 +455,8 @@ class Submitter:
         with held_back():
             while self._returned:
                 shown = self._returned.popleft()
-                if shown in self._shown:
-                    self._shown.discard(shown)
+                if shown in self._views:
+                    self._views.discard(shown)
                     self._calls.unmap(shown.mapping)
                     self._leases.give_back(shown.lease)
 
@@ -469,7 +469,7 @@ class Submitter:
                     self._end_batch(batch, self._leases.discard)
             held = {lease for batch in self._batches for lease in batch.leases}
             held.update(ticket.lease for ticket in self._tickets if ticket.lease is not None)
-            held.update(shown.lease for shown in self._shown)
+            held.update(view.lease for view in self._views if isinstance(view, Shown))
             self._leases.mend(held)
             self._has_orphans, self._is_torn = True, False
 
@@ -653,14 +653,14 @@ class Submitter:
                 return outcomes
             lease, address = ticket.lease, calls.address(mapping)
             assert lease is not None
-            shown = Shown(mapping, lease, (self._device.wgpu, lease), self._returned)
+            keeps = (self._device.wgpu, lease)
+            shown = Shown(mapping, lease, keeps, self._returned, self._views)
             sizes = [slot.nbytes for slot in frame.slots if slot.result]
             for number, (offset, nbytes) in enumerate(zip(frame.results, sizes, strict=True)):
                 if results[number] is None:
                     results[number] = shown.view(address + offset, nbytes)
                 else:
                     calls.read(mapping, offset, results[number])
-            self._shown.add(shown)
             shown.seal()
             self._tickets.discard(ticket)
             ticket.lease = None

@@ -22,6 +22,7 @@ from .adapter import Adapter, choose, find_again
 from .calls import Calls, choose_calls
 from .forked import current_process
 from .info import AdapterInfo, Limits
+from .leaving import collect_at_exit
 from .quirks import Quirks, find_quirks
 
 __all__ = ["USEFUL_FEATURES", "Device", "is_loss", "open_device", "reopen_device", "safe_label"]
@@ -68,6 +69,8 @@ class Device:
         calls: how dispatches call wgpu.
         loss: why it is lost; None while it is not, as far as is known.
         is_over: whether it is lost or closed; no call may be made with what was made on it.
+        views: what stands for mapped memory of it that arrays of the caller's show. While there is
+            any the device is not destroyed, since that would free the memory.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class Device:
         self._process = current_process()
         self._closed = self.is_over = False
         self.loss: str | None = None
+        self.views: set[object] = set()
         self._lock = threading.Lock()
         self._destroy = wgpu_device.destroy
         # Whoever destroys it at wgpu: we must hear of it, for wgpu-native ends the process where
@@ -101,7 +105,7 @@ class Device:
             device, method = itself(), destroy()
             if device is not None:
                 device.lose("it was destroyed")
-            if method is not None:
+            if method is not None and not (device is not None and device.views):
                 method()
 
         wgpu_device.destroy = destroyed
@@ -204,17 +208,16 @@ class Device:
                 self.loss = reason
             self.is_over = True
 
-    def close(self, *, is_looked_at: bool = False) -> None:
+    def close(self) -> None:
         """Destroys the device; what was made on it is gone. Closing twice does nothing.
 
-        Args:
-            is_looked_at: somebody views memory of it: it ends with the last object made on it.
+        While there are `views` nothing is destroyed: it ends with the last object made on it.
         """
         with self._lock:
             first, self._closed = not self._closed, True
             self.is_over = True
         # A forked child has no threads of the driver: destroying there could wait for ever.
-        if first and self.is_ours and not is_looked_at:
+        if first and self.is_ours and not self.views:
             self._destroy()
 
 
@@ -257,6 +260,7 @@ def open_device(
             f"{MIN_BINDING_BYTES}",
             fix=f"pass {1 << 27}, or None for as much as the device binds",
         )
+    collect_at_exit()
     adapter = choose(request)
     handle = _request(adapter, max_binding_bytes)
     quirks = find_quirks(adapter.info, handle)

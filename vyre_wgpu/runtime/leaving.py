@@ -10,13 +10,15 @@ is freed under its feet: the process ends without the clean-up of the driver.
 from __future__ import annotations
 
 import atexit
+import functools
+import gc
 import weakref
 from collections.abc import Callable
 from typing import Protocol
 
 from .forked import abandon
 
-__all__ = ["PATIENCE", "Leaver", "Leaving", "at_exit"]
+__all__ = ["PATIENCE", "Leaver", "Leaving", "at_exit", "collect_at_exit"]
 
 PATIENCE = 5.0
 """Seconds that the interpreter waits, at its end, for what runs on a device."""
@@ -36,6 +38,17 @@ class Leaver(Protocol):
     def leave(self, timeout: float) -> bool:
         """Lets all threads but this one out of the device, for good; whether they came."""
         ...
+
+
+@functools.cache
+def collect_at_exit() -> None:
+    """Has cyclic garbage collected once all have left at the end of the interpreter.
+
+    wgpu-py's devices are in reference cycles: those that were closed are with the driver until the
+    collector finds them, and NVIDIA's crashes where it is unloaded under some of them. To be called
+    before the first `at_exit`, since what was registered first runs last.
+    """
+    atexit.register(gc.collect)
 
 
 def at_exit(leaver: Leaver) -> Callable[[], None]:
