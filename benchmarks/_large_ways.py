@@ -30,11 +30,16 @@ def large_ways(backend: WgpuBackend, x: ways.Array) -> dict[str, ways.Way]:
     pipe = ways.axpb(backend)
     warm = np.zeros(N, np.float32)
     config = vw.DispatchConfig(zero_copy=True)
+    lent = pipe.input_view("x", N)
+    lent[:] = x
     chosen: dict[str, ways.Way] = {
         "by hand, into a warm array": _by_hand(backend, x, lambda: warm),
         "vyre_wgpu, out= a warm array": lambda: pipe.dispatch([x], ways.PARAMS, out={"y": warm})[0],
         "by hand, into a new array": _by_hand(backend, x, lambda: np.empty(N, np.float32)),
         "vyre_wgpu": lambda: pipe.dispatch([x], ways.PARAMS)[0],
+        "vyre_wgpu, input_view and zero_copy": lambda: pipe.dispatch(
+            [lent], ways.PARAMS, config=config
+        )[0],
         "vyre_wgpu, zero_copy": lambda: pipe.dispatch([x], ways.PARAMS, config=config)[0],
         "by hand, queue.write_buffer": _by_hand(backend, x, lambda: warm, plain=True),
     }

@@ -172,7 +172,7 @@ def main() -> None:
         base = next(iter(figures.values()))["median_us"]
         for name, f in figures.items():
             print(
-                f"  {name:26}{f['median_us']:9.1f} us  (p10 {f['p10_us']:.1f}, "
+                f"  {name:36}{f['median_us']:9.1f} us  (p10 {f['p10_us']:.1f}, "
                 f"p90 {f['p90_us']:.1f})  {f['median_us'] / base:5.2f} x"
             )
 

@@ -21,6 +21,7 @@ from ..ir.program import Program
 from ..pipeline.arguments import Binder, BoundCall, Inputs, Params
 from ..pipeline.config import Destination, DispatchConfig
 from ..pipeline.counters import Counters
+from ..pipeline.host import input_shape
 from ..pipeline.results import Out, check_destinations
 from ..reference import Arguments, Outcome, Race, Rules, Trap, UnwrittenRead, execute, plan_program
 from ..runtime.info import AdapterInfo
@@ -151,6 +152,15 @@ class ReferencePipeline:
     def push_chunk(self, data: object, params: Params | None = None) -> list[Any]:
         """`dispatch` of a program with a single host input, which may be bytes."""
         return self.dispatch(self._binder.chunk(data), params)
+
+    def input_view(self, name: str, shape: int | tuple[int, ...]) -> Array:
+        """An ordinary array for an input, since there is no device to read it.
+
+        Raises:
+            InputError: the program has no such input, or the shape is none.
+        """
+        axes, dtype = input_shape(self._program, name, shape)
+        return np.empty(axes, dtype)
 
     def examine(
         self,

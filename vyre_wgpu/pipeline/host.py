@@ -6,6 +6,7 @@ order of axes), and never reinterpreted as another type.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +15,11 @@ import numpy as np
 from ..buffer.arrays import Array, describe, is_of, refuse_mask
 from ..buffer.device_buffer import DeviceBuffer
 from ..errors import InputError
+from ..ir.program import BufferKind, Program
+from ..ir.sizes import MAX_ELEMENTS
 from ..ir.types import DType, u8
 
-__all__ = ["as_array", "as_chunk", "as_input", "contiguous"]
+__all__ = ["as_array", "as_chunk", "as_input", "contiguous", "input_shape"]
 
 _RAW = (bytes, bytearray, memoryview)
 
@@ -138,3 +141,43 @@ def _conversion(found: np.dtype[Any], dtype: DType, *, is_bytes: bool) -> str:
     if found.kind in "biuf":
         return f"convert it with .astype(np.{dtype.numpy}), if the values fit"
     return f"pass an array of np.{dtype.numpy}"
+
+
+def input_shape(
+    program: Program, name: object, shape: object
+) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Axes and type of an array for an input.
+
+    Args:
+        program: the program.
+        name: one of its inputs.
+        shape: elements in all, or on each axis.
+
+    Raises:
+        InputError: it is none, or the shape is none.
+    """
+    inputs = [b for b in program.buffers if b.kind in (BufferKind.READ, BufferKind.READ_WRITE)]
+    for buffer in inputs:
+        if buffer.name == name:
+            break
+    else:
+        names = ", ".join(repr(b.name) for b in inputs) or "nothing"
+        raise InputError(
+            f"program {program.name!r} has no input {name!r}", fix=f"name one of: {names}"
+        )
+    axes = tuple(shape) if isinstance(shape, tuple) else (shape,)
+    found = []
+    for axis in axes:
+        if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, (int, np.integer)):
+            raise InputError(
+                f"the shape of {name!r} is {describe(shape)}, not an int or a tuple of ints",
+                fix="pass the number of elements, or one for each axis",
+            )
+        found.append(int(axis))
+    count = math.prod(found)
+    if min(found, default=0) < 0 or not 0 <= count <= MAX_ELEMENTS:
+        raise InputError(
+            f"the shape of {name!r}, {tuple(found)}, is none of a buffer",
+            fix=f"pass sizes from 0 on, at most {MAX_ELEMENTS} elements in all",
+        )
+    return tuple(found), buffer.dtype.numpy

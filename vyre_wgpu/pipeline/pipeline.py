@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..buffer.arrays import Array
 from ..errors import LimitError
 from ..ir.program import Program
 from ..wgsl.options import CompileOptions
@@ -14,6 +15,7 @@ from .compile import Kernel
 from .config import DispatchConfig
 from .future import DispatchFuture
 from .generation import Generation
+from .host import input_shape
 from .prepared import PreparedCall, Preparer
 from .results import Out
 from .split import SplitCall
@@ -204,6 +206,29 @@ class WgpuPipeline:
             if ticket is not None:
                 submitter.abandon(ticket)
             raise
+
+    def input_view(self, name: str, shape: int | tuple[int, ...]) -> Array:
+        """An array to fill in place and to pass as an input, without a copy on the way.
+
+        Where the device can read the array's memory, the dispatch that takes the whole of it copies
+        nothing on the host. It may be filled and passed again when that dispatch is done; until
+        then what is written to it may or may not be what the device reads. Elsewhere it is an
+        ordinary array. Either way it outlives pipeline, backend and device.
+
+        Args:
+            name: the input.
+            shape: elements on each axis of the array, or in all.
+
+        Returns:
+            A writable array of the input's type in C order; its content is whatever was there.
+
+        Raises:
+            InputError: the program has no such input, or the shape is none.
+            DeviceLostError: the device is lost or closed.
+            ForkedProcessError: this is a forked child.
+        """
+        axes, dtype = input_shape(self._program, name, shape)
+        return self._ready().submitter.input_memory(axes, dtype)
 
     def runs_on(self, submitter: Submitter) -> bool:
         """Whether that is where it runs."""

@@ -10,12 +10,16 @@ the next call takes back every lease that is not held by a ticket or a batch it 
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..buffer.arrays import Array
 from ..buffer.bindings import BindGroupStatistics
 from ..buffer.budgets import Budgets
 from ..buffer.host_memory import HostMemory
@@ -207,6 +211,21 @@ class Submitter:
         self.check_process()
         ticket.is_kept = False
         self._has_orphans = True
+
+    def input_memory(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """An array to be filled and dispatched, whose memory the device reads if it can.
+
+        Raises:
+            DeviceLostError, ForkedProcessError: as `run`.
+        """
+        self.check_process()
+        with self._lock, held_back():
+            self._begin()
+            nbytes = math.prod(shape) * dtype.itemsize
+            lent = self._calls.lend(nbytes) if nbytes else None
+        if lent is None:
+            return self.results.empty(shape, dtype)
+        return np.asarray(lent).view(dtype).reshape(shape)
 
     # Sequences that are submitted as one, again and again
 

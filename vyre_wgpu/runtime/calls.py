@@ -175,6 +175,21 @@ class Calls(Protocol):
         """Copies mapped memory from an offset into a contiguous array."""
         ...
 
+    def lend(self, nbytes: int) -> object | None:
+        """Mapped memory to be filled by somebody, with an ``__array_interface__``.
+
+        A contiguous array that shows all of it is taken by `submit` and `write` without a copy. It
+        may be filled again when the device is done. It outlives the device.
+
+        Args:
+            nbytes: how many bytes, at least 1.
+
+        Returns:
+            The memory; None where arrays that outlive its mapping could do harm, or there is no
+            room.
+        """
+        ...
+
     def address(self, mapping: Any) -> int:
         """Where mapped memory is, until `unmap`."""
         ...
@@ -188,12 +203,18 @@ class Calls(Protocol):
         ...
 
 
-def choose_calls(wgpu_device: Any, *, native: bool) -> Calls:
+def choose_calls(
+    wgpu_device: Any, views: set[object] | None = None, *, native: bool, api: str = ""
+) -> Calls:
     """The way of calling that a device gets.
 
     Args:
         wgpu_device: wgpu's device.
+        views: holds what stands for mapped memory that arrays of the caller's show; while it is not
+            empty the device is not destroyed.
         native: whether the direct path may be taken (``VYRE_WGPU_NATIVE``).
+        api: what wgpu-native drives the device by. Its allocator for Vulkan maps whole blocks of
+            memory for as long as they exist, in the versions that were looked at.
     """
     from .native import NativeCalls
     from .native_check import is_known_good, self_test
@@ -201,7 +222,8 @@ def choose_calls(wgpu_device: Any, *, native: bool) -> Calls:
 
     if not native:
         return PublicCalls(wgpu_device)
-    if not is_known_good():
+    is_known = is_known_good()
+    if not is_known:
         fault = self_test(wgpu_device)
         if fault is not None:
             _log.warning(
@@ -210,4 +232,4 @@ def choose_calls(wgpu_device: Any, *, native: bool) -> Calls:
                 fault,
             )
             return PublicCalls(wgpu_device)
-    return NativeCalls(wgpu_device)
+    return NativeCalls(wgpu_device, views, lends=is_known and api == "Vulkan")

@@ -90,11 +90,11 @@ class Device:
         self.has_immediates = immediates and "immediates" in self.features
         self.takes_native = native
         self.quirks = quirks or Quirks()
-        self.calls: Calls = choose_calls(wgpu_device, native=native)
+        self.views: set[object] = set()
+        self.calls: Calls = choose_calls(wgpu_device, self.views, native=native, api=info.api)
         self._process = current_process()
         self._closed = self.is_over = False
         self.loss: str | None = None
-        self.views: set[object] = set()
         self._lock = threading.Lock()
         self._destroy = wgpu_device.destroy
         # Whoever destroys it at wgpu: we must hear of it, for wgpu-native ends the process where

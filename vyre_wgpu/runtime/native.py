@@ -28,7 +28,7 @@ from .calls import Step
 from .copying import copy_bytes
 from .interrupts import held_back
 from .native_functions import CallbackInfo, load
-from .uploads import WORTH_IT, Upload, Uploads
+from .uploads import WORTH_IT, LentMemory, Upload, Uploads
 from .waiting import Patience, pauses
 
 __all__ = ["MOST_LOST", "NativeCalls", "NativeMapping"]
@@ -75,11 +75,15 @@ class NativeCalls:
 
     Args:
         wgpu_device: wgpu's device.
+        views: what stands for mapped memory of it that arrays of the caller's show.
+        lends: whether memory stays where it is when its buffer is unmapped.
     """
 
     name = "native"
 
-    def __init__(self, wgpu_device: Any) -> None:
+    def __init__(
+        self, wgpu_device: Any, views: set[object] | None = None, *, lends: bool = False
+    ) -> None:
         from wgpu.backends.wgpu_native import _api, _helpers, ffi, lib, lib_path
 
         self._ffi, self._lib = ffi, lib
@@ -98,7 +102,9 @@ class NativeCalls:
             self._c.wgpuBufferUnmap,
             self._map_for_writing,
             self.poll,
+            set() if views is None else views,
         )
+        self._lends = lends
         self._patience = Patience()
         self._pending: dict[int, NativeMapping] = {}
         self._next = self._lost = 0
@@ -161,7 +167,7 @@ class NativeCalls:
         """Copies contiguous memory into a buffer, padded with zeros to 4 bytes."""
         slot = self._begin_capture()
         try:
-            upload = self._write(buffer, data, offset)
+            upload = self._write(buffer, data, offset, takes_lent=False)
             if upload is not None:
                 try:
                     if slot.message is None:
@@ -338,18 +344,29 @@ class NativeCalls:
         self._map(mapping, _WRITE)
         return mapping
 
+    def lend(self, nbytes: int) -> LentMemory | None:
+        """Mapped memory to be filled by somebody, or None."""
+        return self._uploads.lend(nbytes) if self._lends else None
+
     def close(self) -> None:
         """Frees what it holds on the device, before that is destroyed. Idempotent."""
         self._uploads.close()
 
-    def _write(self, buffer: int, data: npt.NDArray[Any] | bytes, offset: int = 0) -> Upload | None:
+    def _write(
+        self,
+        buffer: int,
+        data: npt.NDArray[Any] | bytes,
+        offset: int = 0,
+        *,
+        takes_lent: bool = True,
+    ) -> Upload | None:
         """Hands content to the queue, or to an upload that is to be copied by what is submitted."""
         size = len(data) if isinstance(data, bytes) else data.nbytes
         if size > _SMALL:
             if size >= WORTH_IT:
                 flat = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else _flat(data)
                 with held_back():
-                    upload = self._uploads.put(flat)
+                    upload = self._uploads.put(flat, takes_lent=takes_lent)
                 if upload is not None:
                     return upload
             self._write_large(buffer, data, size, offset)

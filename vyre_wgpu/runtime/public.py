@@ -163,6 +163,9 @@ class PublicCalls:
             mapping.promise.sync_wait()
         return True
 
+    def lend(self, nbytes: int) -> None:
+        """None: nothing is known of where wgpu-py's mapped memory is afterwards."""
+
     def close(self) -> None:
         """Nothing: it holds nothing."""
 
