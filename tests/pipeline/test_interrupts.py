@@ -1,0 +1,87 @@
+"""Ctrl-C at any moment, and an end of the interpreter while threads dispatch, in processes of
+their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals of POSIX"),
+]
+
+PATHS = pytest.mark.parametrize("native", ["1", "0"], ids=["native", "public"])
+STORM = Path(__file__).with_name("storm.py")
+ROOT = STORM.parents[2]
+
+
+def run(arguments: list[str], native: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"VYRE_WGPU_NATIVE": native, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=environment, capture_output=True, text=True, timeout=170, check=False,
+    )  # fmt: skip
+
+
+@PATHS
+def test_a_storm_of_interruptions_leaves_all_usable(native: str) -> None:
+    """Results stay right, buffers come back, nothing hangs."""
+    done = run([str(STORM), "3", "11"], native)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "interruptions in" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("VYRE_TEST_STORM_SECONDS" not in os.environ, reason="runs for minutes")
+@PATHS
+def test_a_long_storm(native: str) -> None:
+    for seed in range(int(os.environ["VYRE_TEST_STORM_SECONDS"]) // 60):
+        done = run([str(STORM), "60", str(seed)], native)
+        assert done.returncode == 0, done.stderr[-3000:]
+
+
+DAEMONS = """
+import sys, threading, time
+import numpy as np
+import vyre_wgpu as vw
+b = vw.ProgramBuilder("slow")
+x = b.read("x", vw.u32)
+y = b.output("y", vw.u32, like=x)
+i = b.global_id()
+v = b.var("v", vw.u32, x[i])
+with b.for_range(0, 500):
+    v.set(v * 1664525 + 1013904223)
+y[i] = v
+pipe = vw.compile(b.build())
+given = np.zeros(200_000, np.uint32)
+started = threading.Barrier(4)
+
+def work():
+    pipe.fn(given)
+    started.wait()
+    while True:
+        if sys.argv[1] == "submit":
+            pipe.submit([given]).add_done_callback(lambda _: None)
+        pipe.fn(given)
+
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+started.wait(100)
+print("end", flush=True)
+"""
+
+
+@PATHS
+@pytest.mark.parametrize("how", ["dispatch", "submit"])
+def test_the_interpreter_ends_while_daemon_threads_dispatch(native: str, how: str) -> None:
+    for _ in range(2):
+        done = run(["-c", DAEMONS, how], native)
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.stdout == "end\n"
+        assert "panicked" not in done.stderr
