@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import vyre_wgpu as vw
-from tests.fuzz.differential import Device, check
-from tests.fuzz.strategies import Case, cases
+from tests.fuzz.case import Case
+from tests.fuzz.differential import Device, check, compare
+from tests.fuzz.strategies import cases
 
 pytestmark = pytest.mark.gpu
 
@@ -66,7 +68,7 @@ def test_a_dead_worker_is_a_failure_that_names_its_program(tmp_path: Path) -> No
     b = vw.ProgramBuilder()
     b.output("y", vw.u32, count=4)
     b.extent(4)
-    case = Case(b.build(), {}, {}, "total", frozenset(), None)
+    case = Case(b.build(), {}, {}, "total", {}, None)
     device = Device(tmp_path)
     try:
         device.start().kill()
@@ -78,6 +80,21 @@ def test_a_dead_worker_is_a_failure_that_names_its_program(tmp_path: Path) -> No
         check(case, device)  # on a new worker
     finally:
         device.close()
+
+
+@pytest.mark.parametrize("dtype", [vw.f16, vw.f32, vw.f64], ids=str)
+def test_rough_outputs_are_held_to_their_bound(dtype: vw.DType) -> None:
+    one = np.ones(1, dtype.numpy)
+    above = one + 3 * np.finfo(dtype.numpy).eps
+    below = one - 3 * np.finfo(dtype.numpy).eps  # twice as many values away
+    for got in (above, below):
+        compare("y", dtype, got, one, 3.0)
+        for ulp in (2.5, 0.0, None):
+            with pytest.raises(AssertionError, match="on the oracle"):
+                compare("y", dtype, got, one, ulp)
+    for got in (-one, one * np.inf, one * np.nan):
+        with pytest.raises(AssertionError, match="on the oracle"):
+            compare("y", dtype, got, one, 8.5)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-from tests.fuzz.strategies import MAX_ITERATIONS
+from tests.fuzz.case import MAX_ITERATIONS
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.errors import TrapError
 from vyre_wgpu.ir import Program

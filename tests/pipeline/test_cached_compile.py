@@ -264,15 +264,12 @@ class Seen:
 class Remembered:
     """A pipeline, as far as `Memo` knows."""
 
-    def __init__(self, program: object = None) -> None:
-        self.program = Seen() if program is None else program
-
 
 def test_a_dropped_kernel_takes_its_pipelines_with_it() -> None:
     memo: Memo[Remembered] = Memo(10)
     kernels = [object(), object()]
     for n, kernel in enumerate(kernels):
-        memo.add(n, Remembered(), kernel)
+        memo.add(n, Remembered(), Seen(), kernel)
     memo.drop(kernels[0])
     memo.drop(object())
     assert memo.find(0) is None
@@ -288,18 +285,18 @@ def test_a_memo_keeps_few_objects_of_one_kernel_and_few_kernels() -> None:
     memo: Memo[Remembered] = Memo(3)
     kernel, programs = object(), [Seen() for _ in range(100)]
     for n, program in enumerate(programs):
-        memo.add(n, Remembered(program), kernel)
+        memo.add(n, Remembered(), program, kernel)
     assert [n for n in range(100) if memo.find(n)] == [0], "others when they come again"
     for n in range(100):
-        memo.add(n, Remembered(), kernel)
+        memo.add(n, Remembered(), Seen(), kernel)
     assert [n for n in range(100) if memo.find(n)] == [0], "another object of the same id is new"
     for n, program in enumerate(programs):
-        memo.add(n, Remembered(program), kernel)
-        memo.add(n, Remembered(program), kernel)
+        memo.add(n, Remembered(), program, kernel)
+        memo.add(n, Remembered(), program, kernel)
     assert [n for n in range(100) if memo.find(n)] == list(range(100 - PER_KERNEL, 100))
     kernels = [object() for _ in range(5)]
     for n, other in enumerate(kernels, 1000):
-        memo.add(n, Remembered(), other)
+        memo.add(n, Remembered(), Seen(), other)
     assert [n for n in range(1010) if memo.find(n)] == [1002, 1003, 1004]
 
 

@@ -22,7 +22,8 @@ ROOT = STORM.parents[2]
 
 
 def run(arguments: list[str], native: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"VYRE_WGPU_NATIVE": native, "PYTHONPATH": str(ROOT)}
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"VYRE_WGPU_NATIVE": native, "PYTHONPATH": paths}
     return subprocess.run(
         [sys.executable, *arguments],
         env=environment, capture_output=True, text=True, timeout=170, check=False,

@@ -42,3 +42,19 @@ def test_powi_against_numpy(form: str, any_backend: Any) -> None:
         rtol=4e-6,
         atol=2e-38,
     )
+
+
+@pytest.mark.parametrize("dtype", [vw.f16, vw.f32, vw.f64], ids=str)
+@pytest.mark.parametrize("exponent", [-1, 3, -(2**31)])
+def test_a_literal_to_a_literal(dtype: vw.DType, exponent: int, any_backend: Any) -> None:
+    """Folding leaves it alone: the exponent's bits need not fit the type of the base."""
+    b = vw.ProgramBuilder("literals")
+    out = b.output("out", dtype, count=1)
+    b.extent(1)
+    out[0] = vw.powi(b.let("two", dtype(2)), vw.i32(exponent))
+    try:
+        (got,) = any_backend.compile(b.build()).dispatch([])
+    except vw.UnsupportedFeatureError as error:
+        assert dtype is vw.f64
+        pytest.skip(str(error))
+    assert got.tolist() == [2.0**exponent if exponent > -1000 else 0.0]

@@ -135,7 +135,7 @@ class WgpuBackend:
         generation = self._generations.current
         kernel = generation.compiler.compile(program, options)
         pipeline = WgpuPipeline(program, options, kernel, generation, self._current, _recompile)
-        memo.add(memo_key, pipeline, kernel)
+        memo.add(memo_key, pipeline, program, kernel)
         return pipeline
 
     def explain(self, program: Program, options: CompileOptions | None = None) -> Explanation:

@@ -21,6 +21,7 @@ from ..errors import (
 from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
 from ..runtime.device import Device, is_loss, safe_label
+from ..runtime.forked import current_process
 from ..wgsl.descriptor import KernelDescriptor, ShaderArtifact
 from ..wgsl.options import CompileOptions
 from ..wgsl.target import Target
@@ -169,7 +170,7 @@ class Compiler:
             DeviceLostError: the device is closed or lost.
         """
         device = self.device
-        if device.is_over or not device.is_ours:
+        if device.is_over or device.process != current_process():  # a property would cost a call
             device.check()
         if options is DEFAULT_OPTIONS and not indirect and not split:
             key: _MemoryKey = program.fingerprint

@@ -10,7 +10,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Hashable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 __all__ = ["Memo"]
 
@@ -22,16 +22,7 @@ MAX_CAME_ONCE = 1000
 """Keys noted of objects that came once."""
 
 
-class Pipeline(Protocol):
-    """What is remembered: it keeps its program alive, so that the program's id stays its own."""
-
-    @property
-    def program(self) -> object:
-        """The program."""
-        ...
-
-
-P = TypeVar("P", bound=Pipeline)
+P = TypeVar("P")
 
 MemoKey = int | tuple[int, Hashable]
 """The id of a program object, with its options where they are not the default."""
@@ -74,13 +65,13 @@ class Memo(Generic[P]):
             self.hit()
         return pipeline
 
-    def add(self, key: MemoKey, pipeline: P, kernel: object) -> None:
+    def add(self, key: MemoKey, pipeline: P, program: object, kernel: object) -> None:
         """Remembers a pipeline until its kernel is dropped, or newer ones of the kernel come.
 
         The first object of a kernel is remembered at once, another when it comes a second time:
         most programs that are built anew are compiled once and thrown away.
         """
-        came_once, program = self._came_once, pipeline.program
+        came_once = self._came_once
         before = came_once.get(key)
         if (before is None or before() is not program) and id(kernel) in self._of_kernel:
             # Each is one step of the interpreter: a lock would double the time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..buffer.arrays import Array
 from ..errors import LimitError
@@ -26,21 +26,6 @@ __all__ = ["Restore", "WgpuPipeline"]
 
 Restore = Callable[[Program, CompileOptions], "WgpuPipeline"]
 """Compiles a program again where its pipeline is unpickled: a module-level function."""
-
-
-class _Bound(NamedTuple):
-    """What a pipeline is on one device.
-
-    Attributes:
-        generation: the device, with what compiles and runs there.
-        kernel: the compiled program.
-        preparer: lays its dispatches out; made at the first one, since compiling a program that is
-            in memory costs little more than its fingerprint.
-    """
-
-    generation: Generation
-    kernel: Kernel
-    preparer: Preparer | None = None
 
 
 class WgpuPipeline:
@@ -70,7 +55,10 @@ class WgpuPipeline:
         self._options = options
         self._restore = restore
         self._current = current
-        self._bound = _Bound(generation, kernel)
+        # What it is on one device: the device, the compiled program, and what lays dispatches out.
+        # That is made at the first one, and a plain tuple serves, since compiling a program that is
+        # in memory costs little more than its fingerprint.
+        self._bound: tuple[Generation, Kernel, Preparer | None] = generation, kernel, None
 
     def _ready(self) -> Preparer:
         """What lays dispatches out, on the device that the backend has now.
@@ -79,7 +67,7 @@ class WgpuPipeline:
             DeviceLostError: that one is lost, or the backend is closed.
             ForkedProcessError: this is a forked child.
         """
-        preparer = self._bound.preparer
+        preparer = self._bound[2]
         if preparer is None or preparer.device.is_over:
             preparer = self._bind()
         return preparer
@@ -93,7 +81,7 @@ class WgpuPipeline:
             kernel = generation.compiler.compile(program, options, known=kernel.artifact)
         variants = Variants(program, options, kernel, generation.compiler)
         preparer = Preparer(program, variants, generation.submitter)
-        self._bound = _Bound(generation, kernel, preparer)  # in one step, for other threads
+        self._bound = generation, kernel, preparer  # in one step, for other threads
         return preparer
 
     @property
@@ -109,7 +97,7 @@ class WgpuPipeline:
     @property
     def wgsl(self) -> str:
         """The shader's text."""
-        return self._bound.kernel.artifact.wgsl
+        return self._bound[1].artifact.wgsl
 
     def dispatch(
         self,
@@ -283,7 +271,7 @@ class WgpuPipeline:
         return self._restore, (self._program, self._options)
 
     def __repr__(self) -> str:
-        return f"<WgpuPipeline {self._program.name!r} on {self._bound.generation.device.info.name}>"
+        return f"<WgpuPipeline {self._program.name!r} on {self._bound[0].device.info.name}>"
 
 
 def deadline_of(config: DispatchConfig | None) -> float | None:

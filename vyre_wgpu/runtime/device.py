@@ -68,6 +68,7 @@ class Device:
         quirks: what its driver does that it should not.
         calls: how dispatches call wgpu.
         loss: why it is lost; None while it is not, as far as is known.
+        process: id of the process that opened it.
         is_over: whether it is lost or closed; no call may be made with what was made on it.
         views: what stands for mapped memory of it that arrays of the caller's show. While there is
             any the device is not destroyed, since that would free the memory.
@@ -92,7 +93,7 @@ class Device:
         self.quirks = quirks or Quirks()
         self.views: set[object] = set()
         self.calls: Calls = choose_calls(wgpu_device, self.views, native=native, api=info.api)
-        self._process = current_process()
+        self.process = current_process()
         self._closed = self.is_over = False
         self.loss: str | None = None
         self._lock = threading.Lock()
@@ -124,7 +125,7 @@ class Device:
     @property
     def is_ours(self) -> bool:
         """Whether this process opened it, rather than the one it was forked from."""
-        return self._process == current_process()
+        return self.process == current_process()
 
     def check(self) -> None:
         """Raises if the device may not be used here.
@@ -143,7 +144,7 @@ class Device:
             )
         if not self.is_ours:
             raise ForkedProcessError(
-                f"the device {self.info.name} was opened by process {self._process}, and this is "
+                f"the device {self.info.name} was opened by process {self.process}, and this is "
                 f"its forked child {current_process()}",
                 fix='start workers with multiprocessing.get_context("spawn")',
             )

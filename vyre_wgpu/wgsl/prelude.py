@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Template
 
-from . import mathematics, prelude_text as text
+from . import mathematics
 from .descriptor import UNKNOWN_SITE
+from .helpers import conversions, floats, integers, lanes
 
 __all__ = ["HELPERS", "Helper", "with_dependencies"]
 
@@ -88,15 +89,21 @@ _FLOATS = (
     },
 )
 
+_SUBGROUP = ({"M": "Min"}, {"M": "Max"})
+
 
 def _templates() -> Iterator[tuple[str, Helper]]:
     for spelling in _UNSIGNED:
-        yield from _fill(text.UNSIGNED, spelling)
+        yield from _fill(integers.UNSIGNED, spelling)
     for spelling in _SIGNED:
-        yield from _fill(text.SIGNED, spelling)
+        yield from _fill(integers.SIGNED, spelling)
     for spelling in _FLOATS:
-        yield from _fill(text.FLOAT, spelling)
-    yield from _fill(text.FIXED, {})
+        yield from _fill(floats.FLOAT, spelling)
+    for entries in (floats.FIXED, conversions.FIXED, integers.FIXED):
+        yield from _fill(entries, {})
+    for spelling in _SUBGROUP:
+        yield from _fill(lanes.SUBGROUP, spelling)
+    yield from _fill(lanes.FIXED, {})
     yield from _fill(mathematics.ENTRIES, {})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests import scalar_model
-from vyre_wgpu.ir import OPS, DType, Op, f16, f32, f64, i64, u32, u64
+from vyre_wgpu.ir import OPS, DType, Op, f16, f32, f64, i32, i64, u32, u64
 from vyre_wgpu.ir.passes.constants import evaluate
 from vyre_wgpu.ir.types import ALL_DTYPES, bool_
 
@@ -104,3 +104,11 @@ def test_narrower_floats_are_rounded_once(source: DType, target: DType) -> None:
 )
 def test_what_devices_only_bound_is_not_evaluated(op: Op) -> None:
     assert evaluate(op, f32.code, f32.code, (0x3F000000,) * OPS[op].arity) is None
+
+
+@pytest.mark.parametrize("dtype", [t for t in ALL_DTYPES if t.is_float], ids=str)
+@pytest.mark.parametrize("exponent", [0, 3, -1, i32.max, i32.min])
+def test_a_literal_power_with_an_exponent_of_another_type(dtype: DType, exponent: int) -> None:
+    """The bits of an i32 are no bits of the base's type: f16 has fewer."""
+    bits = bits_of(dtype, 2.0), exponent & 0xFFFFFFFF
+    assert evaluate(Op.POWI, dtype.code, dtype.code, bits) is None

@@ -46,8 +46,9 @@ def evaluate(op: int, result: int, operand: int, bits: tuple[int, ...]) -> int |
         if op in _ON_BITS:
             return _ON_BITS[op](dtype, bits[0])
         compute = _FLOAT.get(op)
-        values = [_value(dtype, one) for one in bits]
-        return None if compute is None else _bits(target, compute(*values))
+        if compute is None:  # perhaps with operands of another type, as the exponent of powi
+            return None
+        return _bits(target, compute(*(_value(dtype, one) for one in bits)))
     whole = (_BOOL if dtype.kind == "bool" else _INTEGER).get(op)
     if whole is None:
         return None

@@ -38,4 +38,4 @@ ENTRIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **gamma.ENTRIES,
     **all_f64.ENTRIES,
 }
-"""Name of a helper to its text and the helpers it calls, as in `prelude_text`."""
+"""Name of a helper to its text and the helpers it calls, as in `helpers`."""

@@ -8,7 +8,7 @@ from string import Template
 __all__ = ["Entries", "horner", "with_polynomials"]
 
 Entries = dict[str, tuple[str, tuple[str, ...]]]
-"""Name of a helper to its text and the helpers it calls, as in `prelude_text`."""
+"""Name of a helper to its text and the helpers it calls, as in `helpers`."""
 
 
 def horner(variable: str, coefficients: Sequence[float], suffix: str = "f") -> str:
