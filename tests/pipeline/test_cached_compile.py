@@ -272,13 +272,14 @@ def test_a_dropped_kernel_takes_its_pipelines_with_it() -> None:
         memo.add(n, Remembered(), Seen(), kernel)
     memo.drop(kernels[0])
     memo.drop(object())
-    assert memo.find(0) is None
-    assert memo.find(1) is not None
+    assert memo.pipelines.get(0) is None
+    assert memo.pipelines.get(1) is not None
+    memo.hit()
     assert [memo.hits, memo.hits] == [1, 1]
-    memo.find(1)
+    memo.hit()
     assert memo.hits == 2
     memo.clear()
-    assert memo.find(1) is None
+    assert memo.pipelines.get(1) is None
 
 
 def test_a_memo_keeps_few_objects_of_one_kernel_and_few_kernels() -> None:
@@ -286,18 +287,18 @@ def test_a_memo_keeps_few_objects_of_one_kernel_and_few_kernels() -> None:
     kernel, programs = object(), [Seen() for _ in range(100)]
     for n, program in enumerate(programs):
         memo.add(n, Remembered(), program, kernel)
-    assert [n for n in range(100) if memo.find(n)] == [0], "others when they come again"
+    assert [n for n in range(100) if memo.pipelines.get(n)] == [0], "others when they come again"
     for n in range(100):
         memo.add(n, Remembered(), Seen(), kernel)
-    assert [n for n in range(100) if memo.find(n)] == [0], "another object of the same id is new"
+    assert [n for n in range(100) if memo.pipelines.get(n)] == [0], "an equal id, another object"
     for n, program in enumerate(programs):
         memo.add(n, Remembered(), program, kernel)
         memo.add(n, Remembered(), program, kernel)
-    assert [n for n in range(100) if memo.find(n)] == list(range(100 - PER_KERNEL, 100))
+    assert [n for n in range(100) if memo.pipelines.get(n)] == list(range(100 - PER_KERNEL, 100))
     kernels = [object() for _ in range(5)]
     for n, other in enumerate(kernels, 1000):
         memo.add(n, Remembered(), Seen(), other)
-    assert [n for n in range(1010) if memo.find(n)] == [1002, 1003, 1004]
+    assert [n for n in range(1010) if memo.pipelines.get(n)] == [1002, 1003, 1004]
 
 
 def test_what_memory_evicts_is_not_kept_alive(

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import vyre_wgpu as vw
+from tests.pipeline.live_objects import live
 from vyre_wgpu.backends.wgpu import WgpuBackend
 
 pytestmark = pytest.mark.gpu
@@ -52,14 +53,6 @@ def ways(backend: WgpuBackend) -> dict[str, Callable[[int], Any]]:
         "views": lambda k: pipe.dispatch([X], {"a": k}, config=VIEWS),
         "on the device": on_the_device,
     }
-
-
-def live() -> dict[str, int]:
-    """wgpu-native's own count of its objects."""
-    from wgpu.backends.wgpu_native._helpers import generate_report
-
-    gc.collect()
-    return {name: counts["kept"] for name, counts in generate_report()["hub"].items()}
 
 
 def resident() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import struct
 from collections.abc import Iterator
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.pipeline.live_objects import live
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.errors import DeviceLostError, LimitError, VyreError
 from vyre_wgpu.pipeline.compile import Compiler, Kernel
@@ -291,11 +291,6 @@ def test_nothing_leaks(most_lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
     But for the few command buffers that are finished in vain.
     """
     monkeypatch.setattr(native, "MOST_LOST", most_lost)
-    from wgpu.backends.wgpu_native._helpers import generate_report
-
-    def live() -> dict[str, int]:
-        gc.collect()  # for what wgpu-py's own objects hold
-        return {name: counts["kept"] for name, counts in generate_report()["hub"].items()}
 
     def work() -> None:
         x = np.arange(100, 400, dtype=np.uint32)

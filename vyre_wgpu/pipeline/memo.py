@@ -35,9 +35,8 @@ class Memo(Generic[P]):
         max_kernels: kernels whose pipelines are remembered at most.
 
     Attributes:
-        pipelines: what is remembered; to be read only. For who cannot afford the call of `find`,
-            with `hit` after it.
-        hit: counts that a pipeline was found.
+        pipelines: what is remembered; to be read only. A method would cost as much as the look.
+        hit: to be called where one is found: counts it.
     """
 
     def __init__(self, max_kernels: int) -> None:
@@ -57,13 +56,6 @@ class Memo(Generic[P]):
         with self._lock:
             self._looks += 1
             return self.hit() - self._looks + 1
-
-    def find(self, key: MemoKey) -> P | None:
-        """The pipeline remembered under a key, or None."""
-        pipeline = self.pipelines.get(key)
-        if pipeline is not None:
-            self.hit()
-        return pipeline
 
     def add(self, key: MemoKey, pipeline: P, program: object, kernel: object) -> None:
         """Remembers a pipeline until its kernel is dropped, or newer ones of the kernel come.

@@ -9,7 +9,6 @@ back.
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..buffer.arrays import Array
 from ..buffer.leases import Lease
+from ..runtime.viewed import Viewed
 
 __all__ = ["Shown"]
 
@@ -42,36 +42,25 @@ class _View:
         }
 
 
-class Shown:
+class Shown(Viewed):
     """A staging buffer with live views, or about to have them.
 
     Args:
         mapping: the mapping, which is done.
         lease: the buffers that come back with it.
         keeps: what keeps the memory alive, should nothing else do so any more.
-        returned: told when the last view is gone.
-        views: what of the device is viewed; it is in there from `seal` until it is taken back.
 
     Attributes:
         mapping: the mapping.
         lease: the buffers.
-        is_left: nobody takes it back; it ends with its views.
     """
 
-    __slots__ = ("_keeps", "_returned", "_views", "_window", "is_left", "lease", "mapping")
+    __slots__ = ("_keeps", "_window", "lease", "mapping")
 
-    def __init__(
-        self,
-        mapping: Any,
-        lease: Lease,
-        keeps: object,
-        returned: deque[Shown],
-        views: set[object],
-    ) -> None:
+    def __init__(self, mapping: Any, lease: Lease, keeps: object) -> None:
+        super().__init__()
         self.mapping, self.lease, self._keeps = mapping, lease, keeps
-        self._returned, self._views, self.is_left = returned, views, False
         self._window: _Window | None = _Window()
-        weakref.finalize(self._window, Shown._end, self).atexit = False
 
     def view(self, address: int, nbytes: int) -> Array:
         """Bytes of the mapped memory as a read-only array.
@@ -87,13 +76,12 @@ class Shown:
             return empty
         return np.asarray(_View(address, nbytes, self._window))
 
-    def seal(self) -> None:
-        """To be called after the last `view`: from now on it ends with them."""
-        self._views.add(self)
-        self._window = None
+    def seal(self, views: set[object], returned: deque[Any]) -> None:
+        """To be called after the last `view`: from now on it ends with them.
 
-    def _end(self) -> None:
-        if self.is_left:
-            self._views.discard(self)
-        else:
-            self._returned.append(self)
+        Args:
+            views: as for `show_through`.
+            returned: likewise.
+        """
+        self.show_through(self._window, views, returned)
+        self._window = None

@@ -37,7 +37,7 @@ from .device_memory import DeviceMemory
 from .outfit import Outfit, Outfitter
 from .resident_memory import ResidentMemory
 from .shown import Shown
-from .submission import STAGING_POOL, Outcome, Submission
+from .submission import STAGING_POOL, Frame, Outcome, Submission
 from .tickets import Ahead, Batch, Ticket
 from .traps import TrapWords
 
@@ -581,7 +581,8 @@ class Submitter:
                 self._discard(ticket)
             self._device.check()
         try:
-            if ticket.parts[0][0].shows:
+            submission = ticket.parts[0][0]
+            if submission.shows and any(result is None for result in submission.results):
                 return self._show(ticket)
             outcomes = self._deliver(ticket.parts, mapping)
             ticket.outcomes = outcomes
@@ -634,10 +635,7 @@ class Submitter:
         outcomes = []
         for submission, base in parts:
             frame = submission.frame
-            grid, offsets = frame.grid, frame.results
-            if grid is None:
-                x, y, z = calls.words(mapping, base + frame.indirect_at, 3)
-                grid = x, y, z
+            grid, offsets = self._grid(frame, mapping, base), frame.results
             if base:
                 offsets = [base + offset for offset in offsets]
             flag_at = base if frame.has_trap else None
@@ -646,6 +644,13 @@ class Submitter:
                 break
             outcomes.append(Outcome(_NO_TRAP, grid))
         return outcomes
+
+    def _grid(self, frame: Frame, mapping: Any, base: int = 0) -> tuple[int, int, int]:
+        """The workgroups that were launched; of an indirect launch as the device had them."""
+        if frame.grid is not None:
+            return frame.grid
+        x, y, z = self._calls.words(mapping, base + frame.indirect_at, 3)
+        return x, y, z
 
     def _show(self, ticket: Ticket) -> list[Outcome]:
         """As `_deliver` and what follows, where results stay where they are."""
@@ -656,31 +661,23 @@ class Submitter:
             if self._device.is_over:
                 self._discard(ticket)
                 self._device.check()
-            grid = frame.grid
-            if grid is None:
-                x, y, z = calls.words(mapping, frame.indirect_at, 3)
-                grid = x, y, z
             trap = TrapWords(*calls.words(mapping, 0, 4)) if frame.has_trap else _NO_TRAP
-            outcomes = ticket.outcomes = [Outcome(trap, grid)]
-            if trap.flag or all(result is not None for result in results):
-                if trap.flag:
-                    self._counters.add(traps=1)
-                else:
-                    calls.fetch(mapping, None, frame.results, results)
+            outcomes = ticket.outcomes = [Outcome(trap, self._grid(frame, mapping))]
+            if trap.flag:
+                self._counters.add(traps=1)
                 calls.unmap(mapping)
                 self._give_back(ticket)
                 return outcomes
             lease, address = ticket.lease, calls.address(mapping)
             assert lease is not None
-            keeps = (self._device.wgpu, lease)
-            shown = Shown(mapping, lease, keeps, self._returned, self._views)
+            shown = Shown(mapping, lease, (self._device.wgpu, lease))
             sizes = [slot.nbytes for slot in frame.slots if slot.result]
             for number, (offset, nbytes) in enumerate(zip(frame.results, sizes, strict=True)):
                 if results[number] is None:
                     results[number] = shown.view(address + offset, nbytes)
                 else:
                     calls.read(mapping, offset, results[number])
-            shown.seal()
+            shown.seal(self._views, self._returned)
             self._tickets.discard(ticket)
             ticket.lease = None
         return outcomes

@@ -8,7 +8,6 @@ mapped again. wgpu-native unmaps nothing by itself, so the memory of an idle one
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .copying import copy_bytes
+from .viewed import Viewed
 
 __all__ = ["UPLOAD_BUDGET", "WORTH_IT", "Upload", "Uploads", "lent_memory"]
 
@@ -41,19 +41,16 @@ class Upload(NamedTuple):
     nbytes: int
 
 
-class _Slot:
-    """One staging buffer: mapped, or on its way to be mapped again.
+class _Slot(Viewed):
+    """One staging buffer: mapped, or on its way to be mapped again."""
 
-    ``is_left``: nobody takes it back; it ends with the arrays that show it.
-    """
-
-    __slots__ = ("handle", "is_left", "mapping", "memory", "size", "wgpu")
+    __slots__ = ("handle", "mapping", "memory", "size", "wgpu")
 
     def __init__(self, wgpu_buffer: Any, handle: int, size: int) -> None:
+        super().__init__()
         self.wgpu, self.handle, self.size = wgpu_buffer, handle, size
         self.memory: npt.NDArray[Any] | None = None  # its bytes, while it is mapped
         self.mapping: Any = None  # what it waits for otherwise
-        self.is_left = False
 
 
 class LentMemory:
@@ -122,6 +119,7 @@ class Uploads:
         Returns:
             What to copy from; None if all buffers are at work or the budget is too small.
         """
+        nbytes = -(-data.size // 4) * 4
         lent = lent_memory(data) if takes_lent and self._lent else None
         if lent is not None and lent.owner is self:
             slot = lent._slot
@@ -130,13 +128,12 @@ class Uploads:
             if slot.memory is None or _address(slot.memory) != lent.address:
                 return None  # at work for the dispatch before
         else:
-            found = self._take(-(-data.size // 4) * 4)
+            found = self._take(nbytes)
             if found is None:
                 return None
             slot = found
             assert slot.memory is not None
             copy_bytes(slot.memory[: data.size], data)
-        nbytes = -(-data.size // 4) * 4
         slot.memory[data.size : nbytes] = 0
         slot.memory = None
         self._used.append(slot)
@@ -162,17 +159,8 @@ class Uploads:
         lent = LentMemory(self, slot, nbytes)
         self._slots.remove(slot)
         self._lent.add(slot)
-        self._views.add(slot)
-        weakref.finalize(lent, Uploads._end, self._returned, self._views, slot).atexit = False
+        slot.show_through(lent, self._views, self._returned)
         return lent
-
-    @staticmethod
-    def _end(returned: deque[_Slot], views: set[object], slot: _Slot) -> None:
-        """The last array is gone: anywhere, in any thread."""
-        if slot.is_left:
-            views.discard(slot)
-        else:
-            returned.append(slot)
 
     def _take_back(self) -> None:
         while self._returned:
