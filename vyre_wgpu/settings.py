@@ -44,6 +44,7 @@ class Settings:
         staging_bytes: the same of buffers that results are read back through.
         pending_bytes: bytes on the way to a device, at least 1.
         result_bytes: bytes of large results' memory that waits to be used again, at least 1.
+        upload_bytes: bytes of staging buffers that large arrays are uploaded through, at least 1.
     """
 
     backend: str = "wgpu"
@@ -58,6 +59,7 @@ class Settings:
     staging_bytes: int = 512 << 20
     pending_bytes: int = 500 << 20
     result_bytes: int = 256 << 20
+    upload_bytes: int = 256 << 20
 
     @property
     def cache_folder(self) -> Path | None:
@@ -256,6 +258,15 @@ VARIABLES: tuple[Variable, ...] = (
         _BYTES,
         "256M",
         "bytes of memory of large results, dropped by the caller, that wait for the next ones",
+        byte_count,
+    ),
+    Variable(
+        "VYRE_WGPU_UPLOAD_BYTES",
+        "upload_bytes",
+        _BYTES,
+        "256M",
+        "bytes of a device's memory that large arrays are uploaded through and `input_view` gives "
+        "out; beyond it both take ordinary memory, which is slower",
         byte_count,
     ),
 )

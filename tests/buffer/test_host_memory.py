@@ -68,11 +68,27 @@ def test_the_budget_holds() -> None:
     assert address(memory.empty((3 * MIB,), np.dtype(np.uint8))) == places[1], "the warmest"
 
 
+def test_a_closed_one_keeps_nothing() -> None:
+    memory = HostMemory(16 * MIB)
+    kept = [memory.empty((4 * MIB,), np.dtype(np.uint8)) for _ in range(3)]
+    kept.pop()
+    assert memory.waiting_bytes == 4 * MIB
+    memory.close()
+    assert memory.waiting_bytes == 0
+    kept.pop()[:] = 1
+    kept.clear()
+    later = memory.empty((4 * MIB,), np.dtype(np.uint8))
+    later[:] = 2
+    del later
+    assert memory.waiting_bytes == 0
+    memory.close()
+
+
 def test_many_that_go_at_once_stay_within_the_budget() -> None:
     memory = HostMemory(16 * MIB)
     kept = [memory.empty((4 * MIB,), np.dtype(np.uint8)) for _ in range(20)]
     kept.clear()
-    assert sum(block.size for block in memory._returned) == 16 * MIB
+    assert sum(block.size for block in memory._shelf.blocks) == 16 * MIB
 
 
 def test_little_is_wasted() -> None:

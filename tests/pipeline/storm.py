@@ -1,7 +1,7 @@
-"""A process that gets Ctrl-C again and again while it dispatches, wherever that hits.
+"""A process that gets a signal again and again while it dispatches, wherever that hits.
 
-``python storm.py SECONDS SEED`` exits with 0 if results are right all the time, and all is usable,
-and nothing is lent, at the end.
+``python storm.py SECONDS SEED SIGNAL``, with SIGINT or another one whose handler raises, exits with
+0 if results are right all the time, and all is usable, and nothing is lent, at the end.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ def scale() -> vw.Program:
     return b.build()
 
 
+class Struck(Exception):
+    """What the handler of a signal raises, if that is not Ctrl-C."""
+
+
+def strike_back(number: int, frame: object) -> None:
+    raise KeyboardInterrupt if number == signal.SIGINT else Struck
+
+
 def lent(backend: WgpuBackend) -> int:
     """How much is not given back, but for uploads, which may be lost before they get their name."""
     submitter = backend._generations.current.submitter
@@ -35,7 +43,8 @@ def lent(backend: WgpuBackend) -> int:
     return len(submitter._leases._lent) + staging.bytes - staging.idle_bytes
 
 
-def main(seconds: float, seed: int) -> None:
+def main(seconds: float, seed: int, number: int) -> None:
+    signal.signal(number, strike_back)
     rng = random.Random(seed)
     backend = WgpuBackend()
     pipe = backend.compile(scale())
@@ -49,7 +58,7 @@ def main(seconds: float, seed: int) -> None:
         while not stop.is_set():
             time.sleep(rng.uniform(1e-4, 4e-3))
             if not stop.is_set():
-                os.kill(pid, signal.SIGINT)
+                os.kill(pid, number)
 
     def check(results: list[object], a: int, size: int) -> None:
         (result,) = results
@@ -58,14 +67,14 @@ def main(seconds: float, seed: int) -> None:
         assert (result == np.arange(size, dtype=np.uint32) * a).all()
 
     futures: list[tuple[vw.DispatchFuture, int, int]] = []
-    runs = 0
+    runs = called = 0
 
     def work() -> None:
-        nonlocal recording, handle, runs
+        nonlocal recording, handle, runs, called
         runs += 1
         a, size = rng.randrange(100), rng.choice(sizes)
         x = np.arange(size, dtype=np.uint32)
-        way = runs % 4
+        way = runs % 5
         if way == 0:
             check(pipe.dispatch([x], {"a": a}), a, size)
         elif way == 1:
@@ -76,6 +85,15 @@ def main(seconds: float, seed: int) -> None:
         elif way == 2:
             with backend.upload(x) as given:
                 assert (given.download() == x).all()
+        elif way == 3:
+
+            def note(_: vw.DispatchFuture) -> None:
+                nonlocal called
+                called += 1
+
+            future = pipe.submit([x], {"a": a})
+            future.add_done_callback(note)
+            check(future.result(), a, size)
         else:
             try:
                 recording.replay()
@@ -87,7 +105,7 @@ def main(seconds: float, seed: int) -> None:
                 recording = backend.record()
                 handle = recording.add(pipe, [steady], {"a": 3})
 
-    for _ in range(8):
+    for _ in range(10):
         work()
     thread = threading.Thread(target=strike, daemon=True)
     end = time.monotonic() + seconds
@@ -97,11 +115,11 @@ def main(seconds: float, seed: int) -> None:
             try:
                 for _ in range(50):
                     work()
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, Struck):
                 caught += 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Struck):
         pass
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(number, signal.SIG_IGN)
     stop.set()
     thread.join()
     for future, a, size in futures:
@@ -113,9 +131,10 @@ def main(seconds: float, seed: int) -> None:
     recording.close()
     print(f"{caught} interruptions in {runs} runs", flush=True)
     assert caught > 0
+    assert called > 0
     assert lent(backend) == 0
     backend.close()
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]))
+    main(float(sys.argv[1]), int(sys.argv[2]), signal.Signals[sys.argv[3]])

@@ -14,6 +14,7 @@ import vyre_wgpu as vw
 from vyre_wgpu import settings
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.buffer.budgets import Budgets
+from vyre_wgpu.runtime.uploads import UPLOAD_BUDGET, lent_memory
 
 pytestmark = pytest.mark.gpu
 
@@ -45,6 +46,27 @@ def test_the_defaults_of_settings_and_buffers_are_the_same() -> None:
     chosen = settings.Settings()
     bytes_of = (chosen.pool_bytes, chosen.staging_bytes, chosen.pending_bytes, chosen.result_bytes)
     assert Budgets() == bytes_of
+    assert chosen.upload_bytes == UPLOAD_BUDGET
+
+
+def test_uploads_stay_within_their_budget_and_fall_back_beyond_it() -> None:
+    given = np.arange(MIB, dtype=np.uint32)
+    with opened(upload_bytes=6 * MIB) as backend:
+        calls: Any = backend.device.calls
+        if calls.name != "native":
+            pytest.skip("the public path has the queue's own way only")
+        pipe = backend.compile(add())
+        for round_ in range(3):
+            views = [pipe.input_view("x", MIB) for _ in range(3)]  # 4 MiB each: one fits
+            for view in views:
+                view[:] = given + round_
+            for view in views:
+                np.testing.assert_array_equal(pipe.fn(view), given + round_ + 5)
+            assert sum(lent_memory(view) is not None for view in views) == 1
+            assert calls._uploads._held() <= 6 * MIB
+            backend.lose_device()
+            backend.recover()
+            calls = backend.device.calls
 
 
 @pytest.mark.parametrize("budget", [MIB, None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from typing import Any
@@ -41,6 +42,41 @@ def test_many_are_in_flight_and_each_has_its_own_results(pipe: WgpuPipeline) -> 
         np.testing.assert_array_equal(future.result()[0], X + a)
         assert future.done()
         assert future.result()[0] is future.result()[0]
+
+
+def test_an_error_that_is_raised_again_and_again_does_not_grow() -> None:
+    with WgpuBackend() as own:
+        future = own.compile(program()).submit([X], {"a": 1})
+        own.lose_device("unplugged")
+        lengths = []
+        for _ in range(5):
+            with pytest.raises(vw.DeviceLostError) as caught:
+                future.result()
+            lengths.append(len(caught.traceback))
+    assert len(set(lengths)) == 1
+
+
+@pytest.mark.parametrize(
+    "timeout", [float("inf"), 1e300, 10**400, 1e10, np.float32(60), np.int64(60), 60]
+)
+def test_a_timeout_may_be_any_number(pipe: WgpuPipeline, timeout: Any) -> None:
+    assert pipe.submit([X], {"a": 1}).exception(timeout) is None
+    np.testing.assert_array_equal(pipe.submit([X], {"a": 1}).result(timeout)[0], X + 1)
+    config = vw.DispatchConfig(deadline=timeout)
+    np.testing.assert_array_equal(pipe.dispatch([X], {"a": 1}, config=config)[0], X + 1)
+    np.testing.assert_array_equal(pipe.submit([X], {"a": 1}, config=config).result()[0], X + 1)
+
+
+@pytest.mark.parametrize("timeout", ["1", float("nan"), True, [1], 1j])
+def test_a_timeout_that_is_no_number_is_refused(pipe: WgpuPipeline, timeout: Any) -> None:
+    future = pipe.submit([X], {"a": 1})
+    for ask in (future.result, future.exception):
+        with pytest.raises(vw.InputError, match="timeout is"):
+            ask(timeout)
+    for past in (0, -1, float("-inf"), -(10**400)):
+        with contextlib.suppress(TimeoutError):  # unless it is done
+            future.result(past)
+    np.testing.assert_array_equal(future.result()[0], X + 1)
 
 
 def test_inputs_are_taken_before_it_returns(pipe: WgpuPipeline) -> None:

@@ -31,9 +31,10 @@ def run(arguments: list[str], native: str) -> subprocess.CompletedProcess[str]:
 
 
 @PATHS
-def test_a_storm_of_interruptions_leaves_all_usable(native: str) -> None:
+@pytest.mark.parametrize("number", ["SIGINT", "SIGALRM"])
+def test_a_storm_of_interruptions_leaves_all_usable(native: str, number: str) -> None:
     """Results stay right, buffers come back, nothing hangs."""
-    done = run([str(STORM), "3", "11"], native)
+    done = run([str(STORM), "3", "11", number], native)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "interruptions in" in done.stdout
 
@@ -41,9 +42,10 @@ def test_a_storm_of_interruptions_leaves_all_usable(native: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif("VYRE_TEST_STORM_SECONDS" not in os.environ, reason="runs for minutes")
 @PATHS
-def test_a_long_storm(native: str) -> None:
+@pytest.mark.parametrize("number", ["SIGINT", "SIGALRM"])
+def test_a_long_storm(native: str, number: str) -> None:
     for seed in range(int(os.environ["VYRE_TEST_STORM_SECONDS"]) // 60):
-        done = run([str(STORM), "60", str(seed)], native)
+        done = run([str(STORM), "60", str(seed), number], native)
         assert done.returncode == 0, done.stderr[-3000:]
 
 

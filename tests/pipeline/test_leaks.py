@@ -28,14 +28,18 @@ def own() -> Iterator[WgpuBackend]:
         yield backend
 
 
-def ways(backend: WgpuBackend) -> dict[str, Callable[[int], Any]]:
-    """Every way to run a program, each called with a number."""
+def shift() -> vw.Program:
     b = vw.ProgramBuilder("shift")
     a = b.param("a", vw.u32)
     x = b.read("x", vw.u32)
     y = b.output("y", vw.u32, like=x)
     y[b.global_id()] = x[b.global_id()] + a
-    pipe = backend.compile(b.build())
+    return b.build()
+
+
+def ways(backend: WgpuBackend) -> dict[str, Callable[[int], Any]]:
+    """Every way to run a program, each called with a number."""
+    pipe = backend.compile(shift())
     place = np.empty(X.size, np.uint32)
     recording = backend.record()
     recording.add(pipe, [X], {"a": 1})
@@ -69,12 +73,36 @@ def test_ten_thousand_dispatches_leave_no_object(own: WgpuBackend) -> None:
     for name, run in every.items():
         for k in range(1_450):
             run(1 if k % 3 else k)
-        after = live()
-        # The few command buffers that were encoded in vain are wgpu-native's to lose.
-        lost = after.pop("commandBuffers") - before.get("commandBuffers", 0)
-        assert 0 <= lost <= 64, name
-        assert after == {k: n for k, n in before.items() if k != "commandBuffers"}, name
+        assert live() == before, name
     assert own.stats().dispatches > 10_000
+
+
+@pytest.mark.parametrize("how", ["close", "lose"])
+def test_a_device_that_is_over_leaves_no_object(how: str) -> None:
+    """Nor its threads, whatever was encoded ahead, pending or recorded when it ended."""
+    tasks = Path("/proc/self/task")
+
+    def live_and_die() -> None:
+        backend = WgpuBackend()
+        every = ways(backend)
+        for run in every.values():
+            for _ in range(4):
+                run(1)
+        pipe = backend.compile(shift())
+        futures = [pipe.submit([X], {"a": k}) for k in range(3)]
+        if how == "lose":
+            backend.lose_device()
+            backend.recover()
+        backend.close()
+        for future in futures:
+            assert isinstance(future.exception(60), (vw.DeviceLostError, type(None)))
+
+    live_and_die()
+    before, threads = live(), len(list(tasks.iterdir()))
+    for _ in range(3):
+        live_and_die()
+    assert live() == before
+    assert len(list(tasks.iterdir())) <= threads
 
 
 def test_a_hot_dispatch_keeps_no_blocks_of_memory(own: WgpuBackend) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import vyre_wgpu as vw
+from tests.pipeline.live_objects import live
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.pipeline.pipeline import WgpuPipeline
 
@@ -160,6 +161,23 @@ def test_views_outlive_pipeline_backend_and_device(own: WgpuBackend) -> None:
     del first
     gc.collect()
     check(second, x, 2)
+
+
+@pytest.mark.parametrize("how", ["close", "lose"])
+def test_what_views_kept_goes_with_them_after_the_device(own: WgpuBackend, how: str) -> None:
+    """Though pipeline and backend are still there. One buffer of a dispatch stays with views."""
+    others = live().get("buffers", 0)
+    pipe = own.compile(two())
+    kept = [pipe.dispatch([given(k)], {"a": k}, config=VIEWS) for k in range(4)]
+    if how == "close":
+        own.close()
+    else:
+        own.lose_device("unplugged")
+    assert live().get("buffers", 0) == others + 4
+    for k, results in enumerate(kept):
+        check(results, given(k), k)
+    del kept, results
+    assert live().get("buffers", 0) == others
 
 
 def test_views_outlive_the_destruction_of_the_device_by_others(own: WgpuBackend) -> None:

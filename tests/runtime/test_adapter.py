@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -124,3 +126,30 @@ def test_real_adapters_are_numbered_and_named() -> None:
     adapters = enumerate_adapters()
     assert [a.info.index for a in adapters] == list(range(len(adapters)))
     assert all(a.info.name and a.info.api for a in adapters)
+
+
+OPENERS = """
+import threading
+from vyre_wgpu.backends.wgpu import WgpuBackend
+
+def work():
+    for _ in range(4):
+        with WgpuBackend():
+            pass
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("done")
+"""
+
+
+@pytest.mark.gpu
+def test_several_threads_open_devices_at_once() -> None:
+    """wgpu-native ends the process where two threads enumerate adapters of OpenGL at a time."""
+    done = subprocess.run(
+        [sys.executable, "-c", OPENERS], capture_output=True, text=True, timeout=170, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]

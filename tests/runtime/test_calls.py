@@ -13,7 +13,8 @@ import pytest
 
 import vyre_wgpu as vw
 from vyre_wgpu.backends.wgpu import WgpuBackend
-from vyre_wgpu.runtime import native_check
+from vyre_wgpu.pipeline.pipeline import WgpuPipeline
+from vyre_wgpu.runtime import native, native_check
 from vyre_wgpu.runtime.calls import Calls, Step, choose_calls
 from vyre_wgpu.runtime.native import NativeCalls
 from vyre_wgpu.runtime.native_functions import FUNCTIONS, compare_declarations
@@ -226,19 +227,25 @@ def test_a_function_that_is_declared_otherwise_fails_the_self_test(
     assert "wgpuDevicePoll is declared as" in caplog.text
 
 
-def test_ctrl_c_within_the_callback_of_a_mapping_is_not_lost(backend: WgpuBackend) -> None:
-    """cffi swallows what its callbacks raise; the wait ends, and the interrupt comes through."""
-    if not isinstance(backend.device.calls, NativeCalls):
-        pytest.skip("the public interface has a callback of its own")
+def plus_one(backend: WgpuBackend) -> WgpuPipeline:
     b = vw.ProgramBuilder("interrupted")
     x = b.read("x", vw.f32)
     b.output("y", vw.f32, like=x)[b.global_id()] = x[b.global_id()] + 1.0
-    pipe = backend.compile(b.build())
-    given = np.ones(100, np.float32)
+    return backend.compile(b.build())
+
+
+@pytest.mark.parametrize("where", ["note", "settle"])
+def test_ctrl_c_within_the_callback_of_a_mapping_is_not_lost(
+    backend: WgpuBackend, where: str
+) -> None:
+    """cffi swallows what its callbacks raise; the wait ends, and the interrupt comes through."""
+    if not isinstance(backend.device.calls, NativeCalls):
+        pytest.skip("the public interface has a callback of its own")
+    pipe, given = plus_one(backend), np.ones(100, np.float32)
     assert pipe.fn(given).sum() == 200
 
     def interrupt(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_name == "note":
+        if event == "call" and frame.f_code.co_name == where:
             sys.setprofile(None)
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -251,3 +258,28 @@ def test_ctrl_c_within_the_callback_of_a_mapping_is_not_lost(backend: WgpuBacken
         sys.setprofile(None)
         signal.signal(signal.SIGINT, before)
     assert pipe.fn(given).sum() == 200
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_ctrl_c_while_an_earlier_one_is_put_aside(
+    backend: WgpuBackend, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """However often it comes, the wait ends and raises it once."""
+    if not isinstance(backend.device.calls, NativeCalls):
+        pytest.skip("the public interface has a callback of its own")
+    pipe, given = plus_one(backend), np.ones(100, np.float32)
+    left = list(range(times))
+
+    class Interrupted(native.NativeMapping):
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name == "status" and value and left:
+                left.pop()
+                raise KeyboardInterrupt
+            super().__setattr__(name, value)
+
+    monkeypatch.setattr(native, "NativeMapping", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pipe.fn(given)
+    assert not left
+    for _ in range(3):
+        assert pipe.fn(given).sum() == 200

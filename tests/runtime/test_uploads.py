@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -113,6 +114,22 @@ def test_a_trap_and_a_refused_submission_leave_it_usable(
     for _ in range(3):
         assert not pipe.fn(good).any()
     assert len(uploads_of(own)._slots) <= 3
+
+
+def test_a_lent_buffer_that_cannot_be_mapped_again_leaves_the_budget(own: WgpuBackend) -> None:
+    uploads = uploads_of(own)
+    pipe = own.compile(add())
+    view, (one, other) = pipe.input_view("x", 2 * WORTH_IT), arrays(2 * WORTH_IT)
+    view[:] = one
+    np.testing.assert_array_equal(pipe.fn(view, other), one + other)
+    (slot,) = uploads._lent
+    slot.memory, slot.mapping = None, type("Failed", (), {"status": 3})()
+    np.testing.assert_array_equal(pipe.fn(view, other), one + other)
+    del view
+    gc.collect()
+    np.testing.assert_array_equal(pipe.fn(one, other), one + other)
+    assert slot not in uploads._slots
+    assert not uploads._lent
 
 
 def test_closed_and_lost_devices_free_it(own: WgpuBackend) -> None:

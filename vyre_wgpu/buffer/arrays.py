@@ -62,8 +62,9 @@ def as_elements(value: object, what: str) -> Array:
     except Exception as error:
         # Foreign objects may raise anything here.
         raise InputError(
-            f"{what} is {describe(value)} that NumPy makes no array of: {error}",
-            fix="pass an array of numbers",
+            f"{what} is {describe(value)} that NumPy makes no array of: "
+            f"{getattr(error, 'message', error)}",
+            fix=getattr(error, "fix", "pass an array of numbers"),
         ) from error
     for part in (array, *(value if isinstance(value, (list, tuple)) else ())):
         refuse_mask(part, what)

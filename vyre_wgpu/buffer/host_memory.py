@@ -39,15 +39,30 @@ class _Owner:
 
     __slots__ = ("__array_interface__", "__weakref__")
 
-    def __init__(self, block: Block, nbytes: int, returned: deque[Block], budget: int) -> None:
+    def __init__(self, block: Block, nbytes: int, shelf: _Shelf) -> None:
         self.__array_interface__ = block[:nbytes].__array_interface__
-        weakref.finalize(self, _give_back, block, returned, budget).atexit = False
+        weakref.finalize(self, _give_back, block, shelf).atexit = False
 
 
-def _give_back(block: Block, returned: deque[Block], budget: int) -> None:
+class _Shelf:
+    """Where memory is put that comes back.
+
+    Attributes:
+        budget: bytes that may wait to be used again.
+        blocks: what came back.
+    """
+
+    __slots__ = ("blocks", "budget")
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.blocks: deque[Block] = deque()
+
+
+def _give_back(block: Block, shelf: _Shelf) -> None:
     """Leaves memory where the next result looks, unless there is enough of it."""
-    if (len(returned) + 1) * block.size <= budget:
-        returned.append(block)
+    if (len(shelf.blocks) + 1) * block.size <= shelf.budget:
+        shelf.blocks.append(block)
 
 
 class HostMemory:
@@ -58,8 +73,7 @@ class HostMemory:
     """
 
     def __init__(self, budget: int = RESULT_BUDGET) -> None:
-        self._budget = budget
-        self._returned: deque[Block] = deque()
+        self._shelf = _Shelf(budget)
         self._waiting: list[Block] = []  # the one that waits for longest first
         self._lock = threading.Lock()
 
@@ -78,14 +92,20 @@ class HostMemory:
             dtype: its type.
         """
         nbytes = math.prod(shape) * dtype.itemsize
-        if nbytes < RECYCLED_FROM or nbytes > self._budget:
+        if nbytes < RECYCLED_FROM or nbytes > self._shelf.budget:
             return np.empty(shape, dtype)
-        owner = _Owner(self._take(nbytes), nbytes, self._returned, self._budget)
+        owner = _Owner(self._take(nbytes), nbytes, self._shelf)
         return np.asarray(owner).view(dtype).reshape(shape)
 
     def empty_like(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """An array of the shape and type of another."""
         return self.empty(array.shape, array.dtype)
+
+    def close(self) -> None:
+        """Lets all memory go that waits, and from now on what comes back. Idempotent."""
+        with self._lock:
+            self._shelf.budget = 0
+            self._sort()
 
     def _take(self, nbytes: int) -> Block:
         step = 1 << max(0, nbytes.bit_length() - _STEPS.bit_length())
@@ -99,9 +119,9 @@ class HostMemory:
 
     def _sort(self) -> None:
         """Puts what came back where it waits, within the budget; with the lock held."""
-        returned, waiting = self._returned, self._waiting
+        returned, waiting = self._shelf.blocks, self._waiting
         while returned:
             waiting.append(returned.popleft())
         held = sum(block.size for block in waiting)
-        while held > self._budget:
+        while held > self._shelf.budget:
             held -= waiting.pop(0).size

@@ -203,6 +203,24 @@ class LeaseCache:
             self._lent.discard(lease)
             self._destroy(lease)
 
+    def leave(self, lease: Lease, place: int) -> None:
+        """Forgets a lease: one of its buffers ends with whoever holds it, the others end now.
+
+        Args:
+            lease: a lease in use.
+            place: which of its buffers is left.
+        """
+        with held_back():
+            self._check(lease)
+            lease.in_use = False
+            self._lent.discard(lease)
+            kept = lease.buffers[place]
+            for pool, buffer in lease.held():
+                if buffer is kept:
+                    self._pools[pool].leave(buffer)
+            self._destroy(lease)
+            lease.buffers = (kept,)
+
     def mend(self, held: Collection[Lease]) -> None:
         """Takes back all leases but those that somebody holds, after a call that was interrupted.
 

@@ -242,6 +242,16 @@ class BufferPool:
             self._take_back(buffer)
             self._destroy(buffer)
 
+    def leave(self, buffer: PooledBuffer) -> None:
+        """Forgets a buffer that is lent; it ends with whoever holds it.
+
+        Raises:
+            VyreError: as `release`.
+        """
+        with self._lock, held_back():
+            self._take_back(buffer)
+            self._forget(buffer)
+
     def trim(self, nbytes: int = 0) -> None:
         """Destroys idle buffers until the pool holds no more than so many bytes."""
         with self._lock, held_back():
@@ -321,10 +331,13 @@ class BufferPool:
 
     def _destroy(self, buffer: PooledBuffer) -> None:
         with held_back():
-            del self._live[buffer.id]
-            self._bytes -= buffer.size
-            self._on_destroy(buffer.id)
+            self._forget(buffer)
             buffer.wgpu.destroy()
+
+    def _forget(self, buffer: PooledBuffer) -> None:
+        del self._live[buffer.id]
+        self._bytes -= buffer.size
+        self._on_destroy(buffer.id)
 
 
 def storage_pool(

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from ..runtime.interrupts import held_back
 from ..runtime.leaving import Leaving
 
 __all__ = ["Completable", "Completion", "call_back"]
@@ -87,10 +88,11 @@ class Completion:
         """Has the thread finish some work."""
         with self._lock:
             if self._thread is None and not self._is_closed:
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._queue,), name=f"vyre_wgpu {self._name}", daemon=True
-                )
-                self._thread.start()
+                with held_back():
+                    thread = threading.Thread(target=_serve, args=(self._queue,), daemon=True)
+                    thread.name = f"vyre_wgpu {self._name}"
+                    thread.start()
+                    self._thread = thread
             is_served = not self._is_closed
         if is_served:
             self._queue.put(work)

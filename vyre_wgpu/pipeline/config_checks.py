@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import fields
 
@@ -16,6 +17,7 @@ __all__ = [
     "check_config",
     "check_deadline",
     "checked_grid",
+    "checked_timeout",
     "integer",
     "shape_options",
     "shown",
@@ -58,6 +60,24 @@ def check_deadline(seconds: object) -> None:
             f"deadline is {shown(seconds)}, not a time above 0",
             fix="give the seconds from the call, or None",
         )
+
+
+def checked_timeout(seconds: object) -> float:
+    """Seconds to wait; what is not above 0 only looks.
+
+    Raises:
+        InputError: it is no number.
+    """
+    if isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool):
+        try:
+            found = float(seconds)
+        except OverflowError:
+            found = math.inf if seconds > 0 else -math.inf
+        if not math.isnan(found):
+            return found
+    raise InputError(
+        f"timeout is {shown(seconds)}, not a time", fix="give the seconds to wait, or None"
+    )
 
 
 def shape_options(config: DispatchConfig) -> tuple[object, ...] | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator
+from types import TracebackType
 from typing import Any
 
+from ..runtime.interrupts import is_interruption
 from .completion import call_back
+from .config_checks import checked_timeout
 from .prepared import PreparedCall
 from .split import SplitCall
 from .submit import Submitter
@@ -45,6 +48,7 @@ class DispatchFuture:
         self._callbacks: list[Callable[[], object]] = []
         self._results: list[Any] = []
         self._error: BaseException | None = None
+        self._trace: TracebackType | None = None  # of the error, where it came
         self._is_finished = False
         uploads = () if call.submission is None else call.submission.uploads
         self.nbytes = sum([array.nbytes for array in uploads])
@@ -52,7 +56,7 @@ class DispatchFuture:
             try:
                 self._results = call.finish(None)
             except Exception as error:
-                self._error = error
+                self._error, self._trace = error, error.__traceback__
             self._is_finished = True
         else:
             submitter.completion.add(self)
@@ -69,12 +73,14 @@ class DispatchFuture:
 
         Raises:
             TimeoutError: they were not there in time. They may be later: ask again.
+            InputError: the timeout is no number.
             DispatchTimeoutError: the deadline of the dispatch has passed (also a `TimeoutError`).
             TrapError, LimitError, DeviceLostError: as ``dispatch``.
         """
         error = self.exception(timeout)
         if error is not None:
-            raise error
+            # Each time anew from where it came: else its trace grows with every question.
+            raise error.with_traceback(self._trace)
         return self._results
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
@@ -85,8 +91,9 @@ class DispatchFuture:
 
         Raises:
             TimeoutError: neither was there in time.
+            InputError: the timeout is no number.
         """
-        until = None if timeout is None else time.monotonic() + timeout
+        until = None if timeout is None else time.monotonic() + checked_timeout(timeout)
         if not self.finish(until):
             raise TimeoutError(f"no result within {timeout} seconds")
         return self._error
@@ -139,7 +146,9 @@ class DispatchFuture:
                 self._call_back()
             return True
         self._submitter.check_process()  # a child's copy of the lock may never be released
-        timeout = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
+        timeout = -1.0
+        if deadline is not None:
+            timeout = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
         taken: list[bool] = []
         try:
             # In one step: between taking a lock and noting it Ctrl-C could come.
@@ -188,8 +197,10 @@ class DispatchFuture:
                 outcomes = found
             self._results = call.finish(outcomes[0])
         except Exception as error:
+            if is_interruption(error):
+                raise  # it may be asked again
             call.abort()
-            self._error = error
+            self._error, self._trace = error, error.__traceback__
         # Nothing more is needed of what was submitted.
         self._is_finished, self._call, self._ticket = True, None, None
 

@@ -8,6 +8,7 @@ their next dispatch.
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -106,6 +107,9 @@ class Generations:
                 )
                 self.current = new
             old.compiler.close()
+            del old
+            # wgpu-py's devices are in reference cycles, which keep what the driver has of this one.
+            gc.collect()
             return True
 
     def lose(self, reason: str) -> None:

@@ -52,6 +52,22 @@ class Outfit(NamedTuple):
     block: Any
     staging: Any
 
+    @property
+    def watched(self) -> Step:
+        """The step, for an outfit that copies nothing, so that the staging buffer waits for it.
+
+        A buffer that no submission uses is mapped at once.
+        """
+        clears = [*self.step.clears, (self.staging, 0, 4)]
+        return self.step._replace(clears=clears)
+
+    def writes(self, submission: Submission) -> list[tuple[Any, Any]]:
+        """What to write before a submission: uploads, and the dispatch block if it is a buffer."""
+        writes: list[tuple[Any, Any]] = list(zip(self.uploads, submission.uploads, strict=True))
+        if self.block is not None:
+            writes.append((self.block, submission.block))
+        return writes
+
 
 class Outfitter:
     """Makes outfits on one device; whoever calls it takes turns.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -279,5 +280,7 @@ def deadline_of(config: DispatchConfig | None) -> float | None:
     seconds = getattr(config, "deadline", None)
     try:
         return None if seconds is None else time.monotonic() + float(seconds)
+    except OverflowError:
+        return math.inf
     except (TypeError, ValueError):
         return None  # what is no time at all is refused with the other arguments

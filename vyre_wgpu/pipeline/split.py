@@ -19,6 +19,7 @@ from ..buffer.pool import Span
 from ..buffer.staging import aligned
 from ..errors import DispatchTimeoutError
 from ..ir.program import Program
+from ..runtime.interrupts import is_interruption
 from .blocks import BlockPacker
 from .bound_call import BoundCall
 from .parts import Part, SplitPlan
@@ -73,7 +74,7 @@ class SplitCall:
         self._residents, self._made, self._check = dict(residents), made, check
         self._shared: list[DeviceBuffer] = []
         self._targets: list[Array | None] = []
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
 
     def run(self, deadline: float | None) -> list[Any]:
         """Runs all parts and waits for them.
@@ -100,13 +101,12 @@ class SplitCall:
         """
         try:
             return self._start(deadline)
-        except Exception as error:
+        except BaseException as error:
             self.abort()
+            if is_interruption(error):
+                raise
             self._failure = error
             return None
-        except BaseException:
-            self.abort()
-            raise
 
     def allocate(self) -> None:
         """Nothing: its results have their arrays."""

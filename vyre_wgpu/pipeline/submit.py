@@ -23,21 +23,22 @@ from ..buffer.arrays import Array
 from ..buffer.bindings import BindGroupStatistics
 from ..buffer.budgets import Budgets
 from ..buffer.host_memory import HostMemory
-from ..buffer.leases import Lease, Need
+from ..buffer.leases import Lease
 from ..buffer.pool import PoolStatistics
 from ..errors import DeviceLostError, DispatchTimeoutError, VyreError
-from ..runtime.calls import Calls, Step
+from ..runtime.calls import Calls
 from ..runtime.device import Device
-from ..runtime.interrupts import held_back
+from ..runtime.interrupts import held_back, is_interruption
 from ..runtime.leaving import Leaving, at_exit
 from ..wgsl.descriptor import TRAP_BYTES
+from .batches import Batches
 from .completion import Completion
 from .counters import Counters
 from .device_memory import DeviceMemory
-from .outfit import Outfit, Outfitter
+from .outfit import Outfitter
 from .resident_memory import ResidentMemory
 from .shown import Shown
-from .submission import STAGING_POOL, Frame, Outcome, Submission
+from .submission import Frame, Outcome, Submission
 from .tickets import Ahead, Batch, Ticket
 from .traps import TrapWords
 
@@ -73,13 +74,13 @@ class Submitter:
         self._leaver: int | None = None  # the only thread that goes on, at the interpreter's end
         self._stay = at_exit(self)
         self._tickets: set[Ticket] = set()  # whose buffers are not back yet
-        self._batches: set[Batch] = set()
         self._has_orphans = False  # among the tickets; there may be some
         self._is_torn = False  # a call was interrupted
         self._returned: deque[Shown] = deque()  # whose views are gone
         self._memory = memory = DeviceMemory(device, budgets, self._drop_ahead)
         self._leases, self._pending = memory.leases, memory.pending
         self._outfitter = Outfitter(device, memory.leases, memory.groups)
+        self._batches = Batches(self._calls, memory.leases, self._outfitter)
         self.memory = ResidentMemory(device, self._lock, memory, counters)
         self.completion = Completion(device.info.name, budgets.pending)
         self.results = HostMemory(budgets.results)
@@ -240,33 +241,13 @@ class Submitter:
         try:
             with self._lock, held_back(), self._device.reporting(f"preparing {label!r}"):
                 self._begin()
-                self._hold(batch, submissions)
+                self._batches.hold(batch, submissions)
             return batch
         except VyreError:
             raise
         except BaseException:
             batch.is_ended = self._is_torn = True  # the caller does not get it
             raise
-
-    def _hold(self, batch: Batch, submissions: Sequence[Submission]) -> None:
-        try:
-            for submission in submissions:
-                prepared = self._outfitter.frame(submission.frame)
-                batch.leases.append(self._leases.take(prepared.key[:-1]))
-                batch.nbytes += submission.frame.staging_bytes
-            need = Need(STAGING_POOL, batch.nbytes)
-            batch.leases.append(self._leases.take(self._leases.key(-1, [need])))
-            staging, base = batch.leases[-1].buffers[0], 0
-            for submission, lease in zip(submissions, batch.leases[:-1], strict=True):
-                outfit = self._outfitter.make(lease, submission, staging, base)
-                batch.outfits.append((outfit, base))
-                base += submission.frame.staging_bytes
-            batch.handle = self._calls.label(batch.label)
-        except BaseException:
-            for lease in batch.leases:
-                self._leases.give_back(lease)
-            raise
-        self._batches.add(batch)
 
     def start_batch(
         self, batch: Batch, submissions: Sequence[Submission], *, is_watched: bool = False
@@ -306,29 +287,13 @@ class Submitter:
                 f"the buffers of {batch.label!r} are in use, or given back",
                 fix="wait for the device, or record the work again",
             )
-        writes, steps = [], []
-        for (outfit, _), submission in zip(batch.outfits, submissions, strict=True):
-            writes += _writes(outfit, submission)
-            steps.append((outfit.step, submission.block if outfit.block is None else None))
-        first = batch.outfits[0][0]
-        batch.is_submitted = True
         try:
-            batch.steps = steps
-            encoded, batch.encoded = batch.encoded, None
-            if is_watched and not any(step.copies for step, _ in steps):
-                steps = [(_watched(first), steps[0][1]), *steps[1:]]
-                if encoded is not None:
-                    self._calls.drop(encoded)
-                    encoded = None
-            mapping = self._calls.submit(
-                writes, steps, batch.handle, first.staging, batch.nbytes, encoded
-            )
+            mapping = self._batches.submit(batch, submissions, is_watched=is_watched)
         except BaseException as error:
-            self._end_batch(batch, self._leases.discard)
             self._device.report(error, f"dispatching {batch.label!r}")
             raise
         self._pending.nbytes = 0
-        self._counters.add(dispatches=len(steps), submissions=1)
+        self._counters.add(dispatches=len(submissions), submissions=1)
         parts = [(s, base) for s, (_, base) in zip(submissions, batch.outfits, strict=True)]
         ticket = Ticket(parts, batch.label, mapping, None, threading.Lock(), batch)
         self._tickets.add(ticket)
@@ -337,9 +302,9 @@ class Submitter:
     def encode_batch(self, batch: Batch) -> None:
         """Encodes a batch once more, while the device works on it, for its next submission."""
         with self._lock:
-            if batch in self._batches and batch.encoded is None and not self._device.is_over:
+            if not self._device.is_over:
                 with self._device.reporting(f"preparing {batch.label!r}"):
-                    batch.encoded = self._calls.encode(batch.steps, batch.handle)
+                    self._batches.encode(batch)
 
     def let_go(self, batch: Batch) -> None:
         """Gives the buffers of a batch back, when no ticket of it is open any more. Idempotent."""
@@ -348,7 +313,7 @@ class Submitter:
         with self._lock:
             if not batch.is_submitted:
                 with held_back():
-                    self._end_batch(batch, self._leases.give_back)
+                    self._batches.end(batch, self._leases.give_back)
             batch.is_ended = True
 
     def check(self) -> None:
@@ -404,13 +369,17 @@ class Submitter:
                     self._mend()
                 for ticket in tuple(self._tickets):
                     self._discard(ticket)
-                for batch in tuple(self._batches):
-                    self._end_batch(batch, self._leases.give_back)
+                for batch in self._batches:
+                    self._batches.end(batch, self._leases.give_back)
                 self._take_back()
                 for view in tuple(self._views):
-                    if isinstance(view, Shown):
+                    if isinstance(view, Shown) and not view.is_left:
                         view.is_left = True
+                        self._leases.leave(view.lease, -1)
+                self._views.difference_update(self._returned)  # gone in between
+                self._returned.clear()
                 self._memory.close()
+                self.results.close()
                 self._calls.close()
                 self._device.close()
             self._stay()
@@ -482,10 +451,7 @@ class Submitter:
     def _mend(self) -> None:
         """Takes back what nobody holds any more since a call was interrupted."""
         with held_back():
-            busy_batches = {ticket.batch for ticket in self._tickets}
-            for batch in tuple(self._batches):
-                if (batch.is_submitted or batch.is_ended) and batch not in busy_batches:
-                    self._end_batch(batch, self._leases.discard)
+            self._batches.mend({ticket.batch for ticket in self._tickets})
             held = {lease for batch in self._batches for lease in batch.leases}
             held.update(ticket.lease for ticket in self._tickets if ticket.lease is not None)
             held.update(view.lease for view in self._views if isinstance(view, Shown))
@@ -520,14 +486,14 @@ class Submitter:
             block = submission.block if outfit.block is None else None
             step, encoded, ahead = outfit.step, None, lease.ahead
             if is_watched and not step.copies:
-                step = _watched(outfit)
+                step = outfit.watched
             elif ahead is not None:
                 if ahead.outfit is outfit and ahead.block == block:
                     encoded, lease.ahead = ahead.encoded, None
                 else:
                     ahead.misses += 1
             mapping = self._calls.submit(
-                _writes(outfit, submission),
+                outfit.writes(submission),
                 ((step, block),),
                 prepared.label,
                 outfit.staging,
@@ -572,9 +538,10 @@ class Submitter:
             if not calls.wait(mapping, deadline):
                 return None
         except Exception as error:
-            with self._lock:
-                self._discard(ticket)  # it is not mapped
-            self._device.report(error, f"waiting for {ticket.label!r}")
+            if not is_interruption(error):
+                with self._lock:
+                    self._discard(ticket)  # it is not mapped
+                self._device.report(error, f"waiting for {ticket.label!r}")
             raise
         if self._device.loss is not None:
             with self._lock:
@@ -589,9 +556,10 @@ class Submitter:
             with self._lock:
                 calls.unmap(mapping)
                 self._give_back(ticket)
-        except Exception:
-            with self._lock:
-                self._discard(ticket)
+        except Exception as error:
+            if not is_interruption(error):
+                with self._lock:
+                    self._discard(ticket)
             raise
         if outcomes[-1].trap.flag:
             self._counters.add(traps=1)
@@ -692,7 +660,7 @@ class Submitter:
         elif ticket.batch is not None:
             ticket.batch.is_submitted = False
             if ticket.batch.is_ended:
-                self._end_batch(ticket.batch, self._leases.give_back)
+                self._batches.end(ticket.batch, self._leases.give_back)
 
     def _discard(self, ticket: Ticket) -> None:
         self._tickets.discard(ticket)
@@ -700,31 +668,4 @@ class Submitter:
         if lease is not None:
             self._leases.discard(lease)
         elif ticket.batch is not None:
-            self._end_batch(ticket.batch, self._leases.discard)
-
-    def _end_batch(self, batch: Batch, end: Callable[[Lease], None]) -> None:
-        if batch in self._batches:
-            self._batches.discard(batch)
-            encoded, batch.encoded = batch.encoded, None
-            if encoded is not None:
-                self._calls.drop(encoded)
-            for lease in batch.leases:
-                end(lease)
-        batch.is_ended = True
-
-
-def _watched(outfit: Outfit) -> Step:
-    """The step of an outfit that copies nothing, so that the staging buffer waits for it.
-
-    A buffer that no submission uses is mapped at once.
-    """
-    clears = [*outfit.step.clears, (outfit.staging, 0, 4)]
-    return outfit.step._replace(clears=clears)
-
-
-def _writes(outfit: Outfit, submission: Submission) -> list[tuple[Any, Any]]:
-    """What to write before a submission: uploads, and the dispatch block if it is a buffer."""
-    writes: list[tuple[Any, Any]] = list(zip(outfit.uploads, submission.uploads, strict=True))
-    if outfit.block is not None:
-        writes.append((outfit.block, submission.block))
-    return writes
+            self._batches.end(ticket.batch, self._leases.discard)

@@ -6,7 +6,9 @@ import logging
 import operator
 import os
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -50,18 +52,21 @@ class Adapter(NamedTuple):
     handle: Any
 
 
+_alone = threading.Lock()
+"""Held while adapters are enumerated and until those of OpenGL are freed: wgpu-native ends the
+process where two threads are at that (a context of EGL belongs to one thread at a time)."""
+
+
 def enumerate_adapters() -> list[Adapter]:
     """All adapters of this machine in the order of their index, OpenGL included.
+
+    Not for several threads, nor beside `choose` or `find_again`.
 
     Raises:
         ForkedProcessError: the GPU library was in use before this process was forked.
         NoAdapterError: the GPU library cannot be loaded.
     """
-    if first_process() != os.getpid():
-        raise ForkedProcessError(
-            "this process was forked from one that already used the GPU",
-            fix='start workers with multiprocessing.get_context("spawn")',
-        )
+    _check_process()
     try:
         import wgpu.backends.wgpu_native  # loads the native library, a third of a second
     except (ImportError, OSError, RuntimeError) as error:
@@ -71,6 +76,26 @@ def enumerate_adapters() -> list[Adapter]:
     guard_children()
     handles = wgpu.gpu.enumerate_adapters_sync()
     return [Adapter(_describe(index, dict(h.info)), h) for index, h in enumerate(handles)]
+
+
+def _check_process() -> None:
+    if first_process() != os.getpid():
+        raise ForkedProcessError(
+            "this process was forked from one that already used the GPU",
+            fix='start workers with multiprocessing.get_context("spawn")',
+        )
+
+
+@contextmanager
+def _all_adapters() -> Iterator[list[Adapter]]:
+    """All adapters, for the length of a block; see `enumerate_adapters`."""
+    _check_process()  # a child's copy of the lock may be held for ever
+    with _alone:
+        adapters = enumerate_adapters()
+        try:
+            yield adapters
+        finally:
+            adapters.clear()  # here, whoever holds on to an error
 
 
 def _describe(index: int, info: dict[str, Any]) -> AdapterInfo:
@@ -105,11 +130,12 @@ def choose(request: int | str | None = None) -> Adapter:
     if request is None:
         request = settings.current().adapter
         origin = "VYRE_WGPU_ADAPTER"
-    adapters = enumerate_adapters()
-    info = select([adapter.info for adapter in adapters], request, origin)
+    with _all_adapters() as adapters:
+        info = select([adapter.info for adapter in adapters], request, origin)
+        chosen = adapters[info.index]
     if request is None and info.is_software:
         _log.warning("no GPU found: running on the software driver %s", info.summary)
-    return adapters[info.index]
+    return chosen
 
 
 def find_again(info: AdapterInfo) -> Adapter:
@@ -119,14 +145,14 @@ def find_again(info: AdapterInfo) -> Adapter:
         NoAdapterError: there is none any more.
         ForkedProcessError: as `enumerate_adapters`.
     """
-    adapters = enumerate_adapters()
-    same = [adapter for adapter in adapters if replace(adapter.info, index=info.index) == info]
-    if not same:
-        raise NoAdapterError(
-            f"the adapter {info.summary} is gone",
-            fix=f"open another: {_listing([adapter.info for adapter in adapters])}",
-        )
-    return min(same, key=lambda adapter: abs(adapter.info.index - info.index))
+    with _all_adapters() as adapters:
+        found = [adapter.info for adapter in adapters]
+        same = [other for other in found if replace(other, index=info.index) == info]
+        if not same:
+            raise NoAdapterError(
+                f"the adapter {info.summary} is gone", fix=f"open another: {_listing(found)}"
+            )
+        return adapters[min(same, key=lambda other: abs(other.index - info.index)).index]
 
 
 def select(

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 
+from .uploads import UPLOAD_BUDGET
+
 __all__ = ["Calls", "Mapping", "Step", "choose_calls"]
 
 _log = logging.getLogger("vyre_wgpu")
@@ -204,7 +206,12 @@ class Calls(Protocol):
 
 
 def choose_calls(
-    wgpu_device: Any, views: set[object] | None = None, *, native: bool, api: str = ""
+    wgpu_device: Any,
+    views: set[object] | None = None,
+    *,
+    native: bool,
+    api: str = "",
+    upload_bytes: int = UPLOAD_BUDGET,
 ) -> Calls:
     """The way of calling that a device gets.
 
@@ -215,6 +222,7 @@ def choose_calls(
         native: whether the direct path may be taken (``VYRE_WGPU_NATIVE``).
         api: what wgpu-native drives the device by. Its allocator for Vulkan maps whole blocks of
             memory for as long as they exist, in the versions that were looked at.
+        upload_bytes: bytes of staging buffers for large uploads, on the direct path.
     """
     from .native import NativeCalls
     from .native_check import is_known_good, self_test
@@ -232,4 +240,5 @@ def choose_calls(
                 fault,
             )
             return PublicCalls(wgpu_device)
-    return NativeCalls(wgpu_device, views, lends=is_known and api == "Vulkan")
+    lends = is_known and api == "Vulkan"
+    return NativeCalls(wgpu_device, views, lends=lends, upload_bytes=upload_bytes)

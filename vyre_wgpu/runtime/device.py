@@ -24,6 +24,7 @@ from .forked import current_process
 from .info import AdapterInfo, Limits
 from .leaving import collect_at_exit
 from .quirks import Quirks, find_quirks
+from .uploads import UPLOAD_BUDGET
 
 __all__ = ["USEFUL_FEATURES", "Device", "is_loss", "open_device", "reopen_device", "safe_label"]
 
@@ -67,6 +68,8 @@ class Device:
         has_immediates: whether dispatch blocks may be passed as immediates.
         quirks: what its driver does that it should not.
         calls: how dispatches call wgpu.
+        takes_native: whether dispatches may call wgpu-native directly.
+        upload_bytes: bytes of its staging buffers for uploads.
         loss: why it is lost; None while it is not, as far as is known.
         process: id of the process that opened it.
         is_over: whether it is lost or closed; no call may be made with what was made on it.
@@ -82,6 +85,7 @@ class Device:
         immediates: bool = True,
         quirks: Quirks | None = None,
         native: bool = True,
+        upload_bytes: int = UPLOAD_BUDGET,
     ) -> None:
         self.info = info
         self.wgpu = wgpu_device
@@ -89,10 +93,12 @@ class Device:
         self.features = frozenset(str(name) for name in wgpu_device.features)
         self.limits = Limits.from_wgpu(wgpu_device.limits)
         self.has_immediates = immediates and "immediates" in self.features
-        self.takes_native = native
+        self.takes_native, self.upload_bytes = native, upload_bytes
         self.quirks = quirks or Quirks()
         self.views: set[object] = set()
-        self.calls: Calls = choose_calls(wgpu_device, self.views, native=native, api=info.api)
+        self.calls: Calls = choose_calls(
+            wgpu_device, self.views, native=native, api=info.api, upload_bytes=upload_bytes
+        )
         self.process = current_process()
         self._closed = self.is_over = False
         self.loss: str | None = None
@@ -265,8 +271,15 @@ def open_device(
     adapter = choose(request)
     handle = _request(adapter, max_binding_bytes)
     quirks = find_quirks(adapter.info, handle)
-    native = settings.current().native
-    return Device(adapter.info, handle, immediates=immediates, quirks=quirks, native=native)
+    chosen = settings.current()
+    return Device(
+        adapter.info,
+        handle,
+        immediates=immediates,
+        quirks=quirks,
+        native=chosen.native,
+        upload_bytes=chosen.upload_bytes,
+    )
 
 
 def reopen_device(lost: Device) -> Device:
@@ -283,6 +296,7 @@ def reopen_device(lost: Device) -> Device:
         immediates=lost.has_immediates,
         quirks=lost.quirks,
         native=lost.takes_native,
+        upload_bytes=lost.upload_bytes,
     )
 
 

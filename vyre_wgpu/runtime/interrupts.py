@@ -1,10 +1,10 @@
-"""`held_back`: steps that Ctrl-C must not come between.
+"""`held_back`: steps that a signal's handler must not come between.
 
 Python runs the handler of a signal between two steps of the main thread, wherever that is: within
 wgpu-py, which then forgets an object or keeps a lock; within a callback, where the exception is
-dropped. Around such steps Ctrl-C waits. It costs a few system calls, so it is for work that is
-rare, or costs more anyway. What runs often is ordered so that it may be interrupted anywhere, and
-repaired by the next call (see `Submitter`).
+dropped. Around such steps signals wait: Ctrl-C, and all others whose handler may raise. It costs a
+few system calls, so it is for work that is rare, or costs more anyway. What runs often is ordered
+so that it may be interrupted anywhere, and repaired by the next call (see `Submitter`).
 """
 
 from __future__ import annotations
@@ -15,33 +15,43 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["held_back"]
+from ..errors import VyreError
+
+__all__ = ["held_back", "is_interruption"]
+
+
+_NAMES = ("HUP", "INT", "QUIT", "USR1", "USR2", "ALRM", "TERM", "VTALRM", "PROF", "BREAK")
+_SIGNALS = tuple(
+    number for name in _NAMES if (number := getattr(signal, f"SIG{name}", None)) is not None
+)
+"""Signals that programs have handlers of their own for. Those of other signals seldom raise."""
 
 
 class held_back:
-    """In its ``with`` block Ctrl-C does nothing; if it came, it does what it does after the block.
+    """In its ``with`` block signals do nothing; those that came do what they do after the block.
 
     Outside the main thread, where no handler of signals runs, and within another such block, this
     is nothing.
     """
 
-    __slots__ = ("_came", "_handler")
-    _handler: Any
+    __slots__ = ("_came", "_handlers", "_holds")
 
     def __enter__(self) -> None:
-        self._came, self._handler = False, None
+        self._came: list[int] = []
+        self._handlers: dict[int, Any] = {}
+        self._holds = True
         if threading.get_ident() != threading.main_thread().ident:
             return
-        handler: Any = signal.getsignal(signal.SIGINT)
-        if not callable(handler) or isinstance(getattr(handler, "__self__", None), held_back):
-            return
         try:
-            self._handler = handler
-            signal.signal(signal.SIGINT, self._note)
+            for number in _SIGNALS:
+                handler: Any = signal.getsignal(number)
+                if callable(handler) and not _is_holding(handler):
+                    self._handlers[number] = handler
+                    signal.signal(number, self._note)
         except ValueError:  # the main thread of a subinterpreter
-            self._handler = None
-        except BaseException:  # the handler of another signal
-            signal.signal(signal.SIGINT, handler)
+            self._handlers.clear()
+        except BaseException:  # a handler that was not replaced yet
+            self._end()
             raise
 
     def __exit__(
@@ -50,11 +60,46 @@ class held_back:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        handler = self._handler
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
-            if self._came:
-                handler(signal.SIGINT, sys._getframe(1))
+        if self._handlers:
+            self._end()
+            self._make_up_for()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self._came = True
+        if self._holds:
+            if number not in self._came:
+                self._came.append(number)
+        else:  # it could not be put back, since another handler raised
+            self._handlers[number](number, frame)
+
+    def _end(self) -> None:
+        self._holds = False
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _make_up_for(self) -> None:
+        """Calls the handlers of what came, all of them, though one raises."""
+        if self._came:
+            number = self._came.pop(0)
+            try:
+                self._handlers[number](number, sys._getframe(2))
+            finally:
+                self._make_up_for()
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether an exception may be a signal handler's, rather than what a call here came to.
+
+    Handlers run in the main thread only. One that raises a `RuntimeError` passes for wgpu.
+    """
+    if isinstance(error, (VyreError, RuntimeError)):
+        return False
+    if threading.get_ident() != threading.main_thread().ident:
+        return not isinstance(error, Exception)
+    import wgpu
+
+    return not isinstance(error, wgpu.GPUError)
+
+
+def _is_holding(handler: Any) -> bool:
+    block = getattr(handler, "__self__", None)
+    return isinstance(block, held_back) and block._holds

@@ -16,6 +16,7 @@ same moment as one of ours could stop both.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from ctypes import c_uint32, c_void_p
@@ -28,16 +29,16 @@ from .calls import Step
 from .copying import copy_bytes
 from .interrupts import held_back
 from .native_functions import CallbackInfo, load
-from .uploads import WORTH_IT, LentMemory, Upload, Uploads
+from .uploads import UPLOAD_BUDGET, WORTH_IT, LentMemory, Upload, Uploads
 from .waiting import Patience, pauses
 
-__all__ = ["MOST_LOST", "NativeCalls", "NativeMapping"]
+__all__ = ["NativeCalls", "NativeMapping"]
 
 _SMALL = 1 << 16
 """Bytes up to which a copy is shorter than giving up the interpreter lock."""
 
-MOST_LOST = 64
-"""Command buffers that may be finished in vain, on each device."""
+_SOON, _NEVER = 100, 5000
+"""Times that the device has nothing left to do, and a callback has not come: wait, give up."""
 
 _CAPTURE = "vyre_wgpu"
 _READ, _WRITE = 1, 2  # WGPUMapMode_Read, WGPUMapMode_Write
@@ -77,12 +78,18 @@ class NativeCalls:
         wgpu_device: wgpu's device.
         views: what stands for mapped memory of it that arrays of the caller's show.
         lends: whether memory stays where it is when its buffer is unmapped.
+        upload_bytes: bytes of staging buffers for uploads.
     """
 
     name = "native"
 
     def __init__(
-        self, wgpu_device: Any, views: set[object] | None = None, *, lends: bool = False
+        self,
+        wgpu_device: Any,
+        views: set[object] | None = None,
+        *,
+        lends: bool = False,
+        upload_bytes: int = UPLOAD_BUDGET,
     ) -> None:
         from wgpu.backends.wgpu_native import _api, _helpers, ffi, lib, lib_path
 
@@ -103,34 +110,42 @@ class NativeCalls:
             self._map_for_writing,
             self.poll,
             set() if views is None else views,
+            upload_bytes,
         )
         self._lends = lends
         self._patience = Patience()
         self._pending: dict[int, NativeMapping] = {}
-        self._next = self._lost = 0
+        self._next = 0
         self._interrupts: list[BaseException] = []
 
         address = ffi.typeof("uintptr_t")
 
+        pending = self._pending
+
+        def settle(status: int, number: int) -> None:
+            # In this order, so that what is interrupted can be done once more.
+            mapping = pending.get(number)
+            if mapping is not None:
+                mapping.status = status
+                pending.pop(number, None)
+
         def note(status: int, message: Any, number: Any, _: Any) -> None:
-            mapping = self._pending.pop(int(ffi.cast(address, number)), None)
-            if mapping is None:
-                return
-            if status != _SUCCESS and message.data:
+            known = int(ffi.cast(address, number))
+            if status != _SUCCESS and message.data and known in pending:
                 text = ffi.string(message.data, message.length)
-                mapping.message = text.decode("utf-8", "replace")
-            mapping.status = status
+                pending[known].message = text.decode("utf-8", "replace")
+            settle(status, known)
 
         def finish_note(_: Any, error: Any, traceback: Any) -> None:
-            """Ctrl-C within `note`, which cffi would swallow: whoever waits raises it."""
-            given = traceback.tb_frame.f_locals if traceback is not None else {}
-            mapping = given.get("mapping") or self._pending.pop(
-                int(ffi.cast(address, given["number"])), None
-            )
-            if mapping is not None and not mapping.status:
-                mapping.status = given["status"]
-            if isinstance(error, KeyboardInterrupt):
-                self._interrupts.append(error)
+            """Keeps what a signal's handler raised in `note`, which cffi drops, for who waits."""
+            while error is not None:
+                try:
+                    self._interrupts.append(error)
+                    given = traceback.tb_frame.f_locals
+                    settle(given["status"], int(ffi.cast(address, given["number"])))
+                    error = None
+                except BaseException as another:
+                    error = another
 
         signature = "void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)"
         mapped = ffi.callback(signature, note, onerror=finish_note)
@@ -184,7 +199,7 @@ class NativeCalls:
         label: Any,
         staging: int,
         nbytes: int,
-        encoded: tuple[bool, int] | None = None,
+        encoded: int | None = None,
     ) -> NativeMapping:
         """Writes buffers, submits one command buffer, and asks for what it leaves."""
         slot = self._begin_capture()
@@ -199,12 +214,7 @@ class NativeCalls:
                 if encoded is not None:
                     self.drop(encoded)
                 raise
-            if encoded is None:
-                commands = self._finish(self._encode(steps, label))
-            else:
-                is_finished, commands = encoded
-                if not is_finished:
-                    commands = self._finish(commands)
+            commands = self._finish(encoded or self._encode(steps, label))
             before = self._copies(uploads) if uploads else 0
             return self._send(commands, staging, nbytes, slot, before)
         finally:
@@ -212,27 +222,21 @@ class NativeCalls:
                 self._uploads.settle()
             self._end_capture(slot)
 
-    def encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> tuple[bool, int]:
-        """Encodes steps for a later `submit`: a command buffer, or an encoder; and which it is."""
+    def encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> int:
+        """Encodes steps for a later `submit`: an encoder.
+
+        wgpu-native never frees a command buffer that is finished and not submitted, nor the
+        buffers that it uses. So it is finished when it is submitted.
+        """
         slot = self._begin_capture()
         try:
-            encoder = self._encode(steps, label)
-            # wgpu-native never frees a command buffer that is finished and not submitted, about
-            # 100 KB. To finish it early is worth a few of them.
-            if self._lost < MOST_LOST:
-                return True, self._finish(encoder)
-            return False, encoder
+            return self._encode(steps, label)
         finally:
             self._end_capture(slot)
 
-    def drop(self, encoded: tuple[bool, int]) -> None:
+    def drop(self, encoded: int) -> None:
         """Frees what `encode` gave and nobody submitted."""
-        is_finished, handle = encoded
-        if is_finished:
-            self._lost += 1
-            self._c.wgpuCommandBufferRelease(handle)
-        else:
-            self._c.wgpuCommandEncoderRelease(handle)
+        self._c.wgpuCommandEncoderRelease(encoded)
 
     def _encode(self, steps: Sequence[tuple[Step, bytes | None]], label: Any) -> int:
         """A command encoder; invalid if an error was reported meanwhile."""
@@ -424,7 +428,9 @@ class NativeCalls:
     def _wait(self, mapping: NativeMapping, deadline: float | None) -> bool:
         is_done = self._wait_for(mapping, deadline)
         if self._interrupts:
-            raise self._interrupts.pop()
+            first = self._interrupts[0]
+            self._interrupts.clear()
+            raise first
         return is_done
 
     def _wait_for(self, mapping: NativeMapping, deadline: float | None) -> bool:
@@ -448,9 +454,16 @@ class NativeCalls:
         index = self._ffi.new("uint64_t *", mapping.submission)
         self._errors.capture(_CAPTURE)
         try:
-            while not mapping.status:
-                # Another thread's poll may have taken our callback, and be about to call it.
+            for tries in itertools.count():
                 self._lib.wgpuDevicePoll(self._wgpu._internal, 1, index)
+                if mapping.status:
+                    break
+                # Another thread's poll may have taken our callback, and be about to call it. If it
+                # does not come, a signal's handler has raised before the callback could begin.
+                if tries > _SOON:
+                    time.sleep(0.001)
+                if tries > _NEVER:
+                    raise RuntimeError("nothing was heard of the mapping")
         finally:
             error = self._errors.release(_CAPTURE)
         if error is not None and mapping.status != _SUCCESS:

@@ -98,7 +98,7 @@ class Uploads:
         map_again: Callable[[int, int], Any],
         poll: Callable[[], None],
         views: set[object],
-        budget: int = UPLOAD_BUDGET,
+        budget: int,
     ) -> None:
         self._create, self._memory, self._unmap = create, memory, unmap
         self._map_again, self._poll, self._budget = map_again, poll, budget
@@ -168,6 +168,8 @@ class Uploads:
             self._lent.discard(slot)
             self._views.discard(slot)
             self._slots.append(slot)
+            if slot.memory is None and slot.mapping is None:  # could not be mapped again
+                self._forget(slot)
 
     def _look_at(self, slot: _Slot) -> None:
         """Takes note of a buffer that is mapped again, or will not be."""
