@@ -47,11 +47,11 @@ class Counters:
             for name, amount in amounts.items():
                 self._counts[name] += amount
 
-    def add_dispatch(self) -> None:
-        """Counts a dispatch in a submission of its own."""
+    def add_dispatches(self, count: int) -> None:
+        """Counts so many dispatches in one submission."""
         counts = self._counts
         with self._lock:
-            counts["dispatches"] += 1
+            counts["dispatches"] += count
             counts["submissions"] += 1
 
     def snapshot(self) -> Counts:

@@ -293,7 +293,7 @@ class Submitter:
             self._device.report(error, f"dispatching {batch.label!r}")
             raise
         self._pending.nbytes = 0
-        self._counters.add(dispatches=len(submissions), submissions=1)
+        self._counters.add_dispatches(len(submissions))
         parts = [(s, base) for s, (_, base) in zip(submissions, batch.outfits, strict=True)]
         ticket = Ticket(parts, batch.label, mapping, None, threading.Lock(), batch)
         self._tickets.add(ticket)
@@ -501,7 +501,7 @@ class Submitter:
                 encoded,
             )
             self._pending.nbytes = 0
-            self._counters.add(dispatches=1, submissions=1)
+            self._counters.add_dispatches(1)
         except BaseException as error:
             # Whether the staging buffer is about to be mapped is not known.
             self._leases.discard(lease)
@@ -578,12 +578,17 @@ class Submitter:
         if lease.last != block or outfit is None or outfit.block is not None:
             lease.last = block
         elif not ticket.mapping.is_done and (lease.ahead is None or lease.ahead.misses > 8):
-            with self._lock, self._device.reporting(f"preparing {ticket.label!r}"):
+            with self._lock:
                 if self._device.is_over:
                     return
-                self._drop_ahead(lease)
+                if lease.ahead is not None:
+                    self._drop_ahead(lease)
                 label = self._outfitter.frame(submission.frame).label
-                encoded = self._calls.encode(((outfit.step, block),), label)
+                try:
+                    encoded = self._calls.encode(((outfit.step, block),), label)
+                except Exception as error:
+                    self._device.report(error, f"preparing {ticket.label!r}")
+                    raise
                 lease.ahead, lease.last = Ahead(outfit, block, encoded), block
 
     def _drop_ahead(self, lease: Lease) -> None:

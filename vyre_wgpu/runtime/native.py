@@ -122,19 +122,16 @@ class NativeCalls:
 
         pending = self._pending
 
-        def settle(status: int, number: int) -> None:
-            # In this order, so that what is interrupted can be done once more.
-            mapping = pending.get(number)
-            if mapping is not None:
-                mapping.status = status
-                pending.pop(number, None)
-
         def note(status: int, message: Any, number: Any, _: Any) -> None:
             known = int(ffi.cast(address, number))
-            if status != _SUCCESS and message.data and known in pending:
-                text = ffi.string(message.data, message.length)
-                pending[known].message = text.decode("utf-8", "replace")
-            settle(status, known)
+            mapping = pending.get(known)
+            if mapping is not None:
+                if status != _SUCCESS and message.data:
+                    text = ffi.string(message.data, message.length)
+                    mapping.message = text.decode("utf-8", "replace")
+                # In this order, so that what is interrupted can be done once more.
+                mapping.status = status
+                pending.pop(known, None)
 
         def finish_note(_: Any, error: Any, traceback: Any) -> None:
             """Keeps what a signal's handler raised in `note`, which cffi drops, for who waits."""
@@ -142,7 +139,7 @@ class NativeCalls:
                 try:
                     self._interrupts.append(error)
                     given = traceback.tb_frame.f_locals
-                    settle(given["status"], int(ffi.cast(address, given["number"])))
+                    note(given["status"], given["message"], given["number"], None)
                     error = None
                 except BaseException as another:
                     error = another
