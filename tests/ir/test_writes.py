@@ -11,7 +11,7 @@ import pytest
 import vyre_wgpu as vw
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.ir import BufferHandle, ProgramBuilder, Value
-from vyre_wgpu.ir.writes import written_by_every_lane
+from vyre_wgpu.ir.writes import written_by_every_lane, written_in_loops
 
 Body = Callable[[ProgramBuilder, BufferHandle, BufferHandle, Value], object]
 
@@ -156,6 +156,31 @@ def test_programs_that_write_all(body: Body) -> None:
 @pytest.mark.parametrize("body", WRITES_SOME, ids=range(len(WRITES_SOME)))
 def test_programs_that_may_leave_elements(body: Body) -> None:
     assert written_by_every_lane(build(body)) == frozenset()
+
+
+def test_stores_in_loops_are_found_however_deep() -> None:
+    b = ProgramBuilder("loops", workgroup_size=64)
+    x = b.read("x", vw.u32)
+    names = ("before", "within", "deep", "other", "after", "turns")
+    before, within, deep, other, after, turns = (b.output(n, vw.u32, like=x) for n in names)
+    b.extent(x.length)
+    i = b.global_id(0)
+    before[i] = 1
+    with b.for_range(0, 3):
+        within[i] = 1
+        with b.if_(x[i] > 3):
+            deep[i] = 1
+        with b.else_():
+            other[i] = 2
+    with b.if_(x[i] > 3):
+        after[i] = 2
+    n = b.var("n", vw.u32, 0)
+    with b.while_(lambda: n < 3):
+        turns[i] = 1
+        n.set(n + 1)
+    program = b.build()
+    found = {program.buffers[index].name for index in written_in_loops(program)}
+    assert found == {"within", "deep", "other", "turns"}
 
 
 def test_another_axis_covers_nothing() -> None:

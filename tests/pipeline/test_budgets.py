@@ -14,7 +14,8 @@ import vyre_wgpu as vw
 from vyre_wgpu import settings
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.buffer.budgets import Budgets
-from vyre_wgpu.runtime.uploads import UPLOAD_BUDGET, lent_memory
+from vyre_wgpu.runtime.calls import UPLOAD_BUDGET
+from vyre_wgpu.runtime.uploads import lent_memory
 
 pytestmark = pytest.mark.gpu
 

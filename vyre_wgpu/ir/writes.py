@@ -5,7 +5,7 @@ from __future__ import annotations
 from .ops import INFO, Op
 from .program import Program
 
-__all__ = ["written_by_every_lane"]
+__all__ = ["written_by_every_lane", "written_in_loops"]
 
 
 def written_by_every_lane(program: Program) -> frozenset[int]:
@@ -55,3 +55,26 @@ def written_by_every_lane(program: Program) -> frozenset[int]:
             case _ if INFO[code].group == "memory":
                 seen.add(table.const[row])
     return frozenset(written[0] - seen)
+
+
+def written_in_loops(program: Program) -> frozenset[int]:
+    """The buffers that have a store within a loop, which may write an element many times.
+
+    Args:
+        program: a valid program.
+
+    Returns:
+        Indices of the program's buffers.
+    """
+    table = program.table
+    found: set[int] = set()
+    blocks: list[bool] = [False]  # whether each open block is in a loop
+    for row, code in enumerate(table.op):
+        match code:
+            case Op.IF | Op.FOR | Op.WHILE:
+                blocks.append(blocks[-1] or code != Op.IF)
+            case Op.END:
+                blocks.pop()
+            case Op.STORE if blocks[-1]:
+                found.add(table.const[row])
+    return frozenset(found)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..buffer.leases import Lease, LeaseCache, Need
+from ..buffer.staging import aligned
 from ..runtime.calls import Calls
 from .outfit import Outfitter
-from .submission import STAGING_POOL, Submission
+from .submission import STAGING_POOL, STAGING_STEP, Submission
 from .tickets import Batch
 
 __all__ = ["Batches"]
@@ -39,14 +40,14 @@ class Batches:
             for submission in submissions:
                 prepared = self._outfitter.frame(submission.frame)
                 batch.leases.append(self._leases.take(prepared.key[:-1]))
-                batch.nbytes += submission.frame.staging_bytes
+                batch.nbytes += aligned(submission.frame.staging_bytes, STAGING_STEP)
             need = Need(STAGING_POOL, batch.nbytes)
             batch.leases.append(self._leases.take(self._leases.key(-1, [need])))
             staging, base = batch.leases[-1].buffers[0], 0
             for submission, lease in zip(submissions, batch.leases[:-1], strict=True):
                 outfit = self._outfitter.make(lease, submission, staging, base)
                 batch.outfits.append((outfit, base))
-                base += submission.frame.staging_bytes
+                base += aligned(submission.frame.staging_bytes, STAGING_STEP)
             batch.handle = self._calls.label(batch.label)
         except BaseException:
             for lease in batch.leases:

@@ -39,7 +39,7 @@ class DeviceMemory:
         ids = itertools.count(1)
         self.storage: BufferPool = storage_pool(device, self.groups.drop, ids, budgets.storage)
         self._blocks: BufferPool = uniform_pool(device, self.groups.drop, ids)
-        self.staging: BufferPool = staging_pool(device, budgets.staging)
+        self.staging: BufferPool = staging_pool(device, self.groups.drop, ids, budgets.staging)
         self.leases = LeaseCache((self.storage, self._blocks, self.staging), budgets.leases, on_end)
         self.pending = PendingWrites(budgets.pending)
 

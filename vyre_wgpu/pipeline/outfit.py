@@ -44,6 +44,7 @@ class Outfit(NamedTuple):
         uploads: handle of each buffer that is uploaded.
         block: handle of the uniform buffer of the dispatch block, or None.
         staging: handle of the staging buffer.
+        group: wgpu's bind group, which lives as long as this.
     """
 
     frame: Frame
@@ -51,6 +52,7 @@ class Outfit(NamedTuple):
     uploads: Sequence[Any]
     block: Any
     staging: Any
+    group: Any
 
     @property
     def watched(self) -> Step:
@@ -123,6 +125,8 @@ class Outfitter:
         for place, resident in zip(frame.places, submission.residents, strict=False):
             if resident is not None:
                 spans[place] = resident
+        for place, offset, size in frame.bound:
+            spans[place] = Span(_live(staging), base + offset, size)
         bound = [_live_span(span) for span in spans]
         handles = [calls.buffer(span.buffer.wgpu) for span in bound]
         target = calls.buffer(_live(staging).wgpu)
@@ -132,10 +136,11 @@ class Outfitter:
             source = _live_span(submission.indirect)
             grid = calls.buffer(source.buffer.wgpu), source.offset
             copies.append((*grid, target, base + frame.indirect_at, 12))
+        group = self._group(lease, frame, bound)
         step = Step(
             [(handles[binding], bound[binding].offset, size) for binding, size in frame.clears],
             self.frame(frame).pipeline,
-            calls.group(self._group(lease, frame, bound)),
+            calls.group(group),
             grid,
             copies,
         )
@@ -146,24 +151,26 @@ class Outfitter:
             [handles[place] for place in frame.uploads],
             None if block is None else handles[block],
             target,
+            group,
         )
 
     def _group(self, lease: Lease, frame: Frame, bound: Sequence[Span]) -> Any:
-        if not frame.has_residents and lease.group is not None:
+        is_whole = not frame.has_residents and not frame.bound
+        if is_whole and lease.group is not None:
             return lease.group
         group = self._groups.get(
             frame.kernel.layout.id,
             [span.buffer.id for span in bound],
             lambda: self._bind_group(frame, bound),
-            [(span.offset, span.size) for span in bound] if frame.has_residents else (),
+            () if is_whole else [(span.offset, span.size) for span in bound],
         )
-        if not frame.has_residents:
+        if is_whole:
             lease.group = group  # kept alive, whatever the cache of groups forgets
         return group
 
     def _bind_group(self, frame: Frame, bound: Sequence[Span]) -> Any:
-        # Whole buffers, but for ranges that a caller names: lengths come from the dispatch block,
-        # so any content fits the group.
+        # Whole buffers, but for ranges that a caller names and for pieces of the staging buffer:
+        # lengths come from the dispatch block, so any content fits the group.
         entries = [
             {
                 "binding": k,

@@ -18,7 +18,7 @@ from ..buffer.host_memory import HostMemory
 from ..buffer.pool import Span
 from ..errors import InputError, LimitError
 from ..ir.program import Buffer, Program
-from ..ir.writes import written_by_every_lane
+from ..ir.writes import written_by_every_lane, written_in_loops
 from ..runtime.device import safe_label
 from .arguments import Binder, BoundCall, Inputs, Params
 from .blocks import BlockPacker, launch_grid
@@ -32,6 +32,10 @@ from .traps import trap_error
 from .variants import Variants
 
 __all__ = ["PreparedCall", "Preparer"]
+
+_MOST_IN_PLACE = 1 << 16
+"""Bytes of the largest result that a kernel writes into memory of the host's, over its bus: a copy
+of a small one costs more than the longer way."""
 
 _TO_BE_SHOWN = object()
 """In the place of a result whose memory is the device's to choose."""
@@ -230,6 +234,9 @@ class Preparer:
         self._returned = [i for i, b in enumerate(program.buffers) if b.kind.is_returned]
         self._new_arrays: list[Place] = [None] * len(self._returned)
         self._written = written_by_every_lane(program)
+        self._in_place: frozenset[int] = frozenset()
+        if self.device.writes_in_place:
+            self._in_place = self._written - written_in_loops(program)
         self._splitter = Splitter(program, variants, submitter, self._packer, self._written)
 
     @property
@@ -473,6 +480,9 @@ class Preparer:
             # The grid of an indirect launch is not known here.
             covered = call.indirect is None and call.extent[0] >= call.lengths[index]
             nbytes = call.lengths[index] * buffer.dtype.itemsize
+            in_place = is_result and covered and index in self._in_place
+            in_place &= index not in call.inputs and 0 < nbytes <= _MOST_IN_PLACE
+            in_place &= buffer.dtype.itemsize >= 4  # smaller ones share words
             slots.append(
                 Slot(
                     nbytes,
@@ -480,6 +490,7 @@ class Preparer:
                     clear=is_cleared(buffer, is_written=covered and index in self._written),
                     result=is_result,
                     resident=index in residents,
+                    in_place=in_place,
                 )
             )
             if index in call.inputs and nbytes:

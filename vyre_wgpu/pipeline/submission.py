@@ -17,6 +17,9 @@ from .traps import TrapWords
 __all__ = ["Frame", "Outcome", "Slot", "Submission", "check_result_bytes", "result_bytes"]
 
 _ALIGNMENT = 16
+STAGING_STEP = 256
+"""What a piece of a staging buffer that is bound begins at a multiple of, on every device."""
+
 _INDIRECT_BYTES = 12
 STORAGE_POOL, BLOCK_POOL, STAGING_POOL = range(3)
 """Indices of the pools that needs name."""
@@ -31,6 +34,7 @@ class Slot(NamedTuple):
         clear: zero it before the kernel runs.
         result: its content is copied to the host.
         resident: a buffer is brought along with each submission, instead of one being lent for it.
+        in_place: a result that is written, whole and once, right into the staging buffer.
     """
 
     nbytes: int
@@ -38,6 +42,7 @@ class Slot(NamedTuple):
     clear: bool = False
     result: bool = False
     resident: bool = False
+    in_place: bool = False
 
 
 class Frame:
@@ -51,10 +56,12 @@ class Frame:
 
     Attributes:
         needs: what each binding needs, trap words and block at their place, then the staging
-            buffer; None for a resident.
+            buffer; None for a resident, and for what lies in the staging buffer.
         places: binding of each slot.
         uploads: binding of each slot that is uploaded and not empty.
         clears: binding and bytes of each buffer to zero.
+        bound: binding, offset and bytes of each piece of the staging buffer that is bound: results
+            in place and, with those, the trap words.
         copies: binding, offset in the staging buffer and bytes of what is copied there.
         results: offset in the staging buffer of each result.
         indirect_at: where in the staging buffer the words of an indirect grid go.
@@ -64,6 +71,7 @@ class Frame:
     """
 
     __slots__ = (
+        "bound",
         "clears",
         "copies",
         "grid",
@@ -95,17 +103,22 @@ class Frame:
         self.has_trap = trap is not None
         self.prepared: Any = None
         needs: list[Need | None] = [
-            None if slot.resident else Need(STORAGE_POOL, slot.nbytes) for slot in slots
+            None if slot.resident or slot.in_place else Need(STORAGE_POOL, slot.nbytes)
+            for slot in slots
         ]
+        is_in_place = any(slot.in_place for slot in slots)
+        self.bound: list[tuple[int, int, int]] = []
         self.places = list(range(len(slots)))
         if trap is not None:
-            needs.insert(trap, Need(STORAGE_POOL, TRAP_BYTES))
+            needs.insert(trap, None if is_in_place else Need(STORAGE_POOL, TRAP_BYTES))
             self.places = [place + (place >= trap) for place in self.places]
         if block is not None:
             needs.insert(block, Need(BLOCK_POOL, descriptor.block_words * 4))
             self.places = [place + (place >= block) for place in self.places]
         self.clears = [(trap, TRAP_BYTES)] if trap is not None else []
-        self.copies = [(trap, 0, TRAP_BYTES)] if trap is not None else []
+        self.copies: list[tuple[int, int, int]] = []
+        if trap is not None:
+            (self.bound if is_in_place else self.copies).append((trap, 0, TRAP_BYTES))
         self.results: list[int] = []
         self.uploads = [
             place
@@ -117,9 +130,11 @@ class Frame:
             if slot.clear and slot.nbytes:
                 self.clears.append((self.places[index], aligned(slot.nbytes, 4)))
             if slot.result:
+                end = aligned(end, STAGING_STEP if slot.in_place else _ALIGNMENT)
                 self.results.append(end)
                 if slot.nbytes:
-                    self.copies.append((self.places[index], end, aligned(slot.nbytes, 4)))
+                    pieces = self.bound if slot.in_place else self.copies
+                    pieces.append((self.places[index], end, aligned(slot.nbytes, 4)))
                     end += aligned(slot.nbytes, _ALIGNMENT)
         self.indirect_at = end
         if grid is None:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 
-from .uploads import UPLOAD_BUDGET
+__all__ = ["UPLOAD_BUDGET", "Calls", "Mapping", "Step", "choose_calls"]
 
-__all__ = ["Calls", "Mapping", "Step", "choose_calls"]
+UPLOAD_BUDGET = 1 << 28
+"""Bytes of all staging buffers for large uploads."""
 
 _log = logging.getLogger("vyre_wgpu")
 

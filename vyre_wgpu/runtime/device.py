@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import threading
 import weakref
 from collections.abc import Iterator
@@ -19,18 +20,18 @@ from ..errors import (
     VyreError,
 )
 from .adapter import Adapter, choose, find_again
-from .calls import Calls, choose_calls
+from .calls import UPLOAD_BUDGET, Calls, choose_calls
 from .forked import current_process
 from .info import AdapterInfo, Limits
 from .leaving import collect_at_exit
 from .quirks import Quirks, find_quirks
-from .uploads import UPLOAD_BUDGET
 
 __all__ = ["USEFUL_FEATURES", "Device", "is_loss", "open_device", "reopen_device", "safe_label"]
 
 USEFUL_FEATURES = frozenset(
     {
         "immediates",
+        "mappable-primary-buffers",
         "shader-f16",
         "shader-f64",
         "shader-float32-atomic",
@@ -43,6 +44,8 @@ USEFUL_FEATURES = frozenset(
     }
 )
 """Features enabled wherever the adapter has them."""
+
+_IN_PLACE = "mappable-primary-buffers"
 
 MIN_BINDING_BYTES = 1 << 12
 """The lowest limit of a storage binding that may be asked for."""
@@ -70,6 +73,7 @@ class Device:
         calls: how dispatches call wgpu.
         takes_native: whether dispatches may call wgpu-native directly.
         upload_bytes: bytes of its staging buffers for uploads.
+        writes_in_place: whether kernels may write into memory that the host maps.
         loss: why it is lost; None while it is not, as far as is known.
         process: id of the process that opened it.
         is_over: whether it is lost or closed; no call may be made with what was made on it.
@@ -93,6 +97,8 @@ class Device:
         self.features = frozenset(str(name) for name in wgpu_device.features)
         self.limits = Limits.from_wgpu(wgpu_device.limits)
         self.has_immediates = immediates and "immediates" in self.features
+        # Metal and Direct3D have it too, untried.
+        self.writes_in_place = _IN_PLACE in self.features and info.api == "Vulkan"
         self.takes_native, self.upload_bytes = native, upload_bytes
         self.quirks = quirks or Quirks()
         self.views: set[object] = set()
@@ -315,6 +321,8 @@ def _request(adapter: Adapter, max_binding_bytes: int | None) -> Any:
             label="vyre_wgpu", required_features=sorted(features), required_limits=limits
         )
 
+    wgpus_log = logging.getLogger("wgpu")
+    wgpus_log.addFilter(_is_news)
     try:
         try:
             return ask(adapter.handle)
@@ -328,3 +336,10 @@ def _request(adapter: Adapter, max_binding_bytes: int | None) -> Any:
             f"adapter {adapter.info.index}, {adapter.info.summary}, gives no device: {error}",
             fix="close devices that are open, choose another adapter, or update its driver",
         ) from error
+    finally:
+        wgpus_log.removeFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not what wgpu-native says of a feature that is used for small results only."""
+    return "MAPPABLE_PRIMARY_BUFFERS" not in record.getMessage()

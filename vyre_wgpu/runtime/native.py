@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .calls import Step
+from .calls import UPLOAD_BUDGET, Step
 from .copying import copy_bytes
 from .interrupts import held_back
 from .native_functions import CallbackInfo, load
-from .uploads import UPLOAD_BUDGET, WORTH_IT, LentMemory, Upload, Uploads
+from .uploads import WORTH_IT, LentMemory, Upload, Uploads
 from .waiting import Patience, pauses
 
 __all__ = ["NativeCalls", "NativeMapping"]

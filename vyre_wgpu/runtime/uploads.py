@@ -18,13 +18,10 @@ import numpy.typing as npt
 from .copying import copy_bytes
 from .viewed import Viewed
 
-__all__ = ["UPLOAD_BUDGET", "WORTH_IT", "Upload", "Uploads", "lent_memory"]
+__all__ = ["WORTH_IT", "Upload", "Uploads", "lent_memory"]
 
 WORTH_IT = 1 << 20
 """Bytes from which on a staging buffer is faster than the queue's own way."""
-
-UPLOAD_BUDGET = 1 << 28
-"""Bytes of all staging buffers for uploads."""
 
 _STEP = 1 << 20
 
