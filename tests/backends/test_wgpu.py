@@ -71,6 +71,8 @@ def test_stats_count_what_happens() -> None:
         pipe.fn(X)
         pipe.fn(X)
         stats = own.stats()
+        # A small result lies in the staging buffer, with the beginning of that.
+        made = 2 if own.device.writes_in_place else 3
         assert stats.as_dict() == {
             **dict.fromkeys(COUNTERS, 0),
             "lowerings": 1,
@@ -78,8 +80,8 @@ def test_stats_count_what_happens() -> None:
             "memory_hits": 1,
             "bind_groups_created": 1,
             "bind_group_hits": 1,
-            "buffers_created": 3,
-            "buffer_reuses": 3,
+            "buffers_created": made,
+            "buffer_reuses": made,
             "bytes_pooled": 3 * 256,
             "dispatches": 2,
             "submissions": 2,
