@@ -177,8 +177,20 @@ class Compiler:
         else:
             key = _memory_key(program, options, indirect, split)
         kernel = self._memory.find(key)
-        if kernel is not None:
-            return kernel
+        if kernel is None:
+            kernel = self._get(key, program, options, indirect, split, known)
+        return kernel
+
+    def _get(
+        self,
+        key: _MemoryKey,
+        program: Program,
+        options: CompileOptions,
+        indirect: bool,
+        split: bool,
+        known: ShaderArtifact | None,
+    ) -> Kernel:
+        # A function of its own: what a closure takes along costs `compile` time, also unused.
         return self._memory.get(
             key, lambda: self._make(key, program, options, indirect, split, known)
         )

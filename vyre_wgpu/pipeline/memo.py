@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import weakref
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
@@ -17,10 +16,8 @@ __all__ = ["Memo"]
 PER_KERNEL = 4
 """Equal program objects remembered for one kernel: each is kept alive."""
 
-
-MAX_CAME_ONCE = 1000
-"""Keys noted of objects that came once."""
-
+_CAME = "_came_to"
+"""Where a program object is marked that came once, among what it has worked out for itself."""
 
 P = TypeVar("P")
 
@@ -43,8 +40,7 @@ class Memo(Generic[P]):
         self._max_kernels = max_kernels
         self.pipelines: dict[MemoKey, P] = {}
         self._of_kernel: dict[int, tuple[object, list[MemoKey]]] = {}
-        # Nothing is kept alive by these, so an id may come again, of another object.
-        self._came_once: dict[MemoKey, weakref.ref[object]] = {}
+        self._mark = object()
         self._lock = threading.Lock()
         # Counts without a lock: the next number of a counter is one step of the interpreter.
         self.hit = itertools.count().__next__
@@ -63,19 +59,17 @@ class Memo(Generic[P]):
         The first object of a kernel is remembered at once, another when it comes a second time:
         most programs that are built anew are compiled once and thrown away.
         """
-        came_once = self._came_once
-        before = came_once.get(key)
-        if (before is None or before() is not program) and id(kernel) in self._of_kernel:
-            # Each is one step of the interpreter: a lock would double the time.
-            if len(came_once) >= MAX_CAME_ONCE:
-                came_once.clear()
-            came_once[key] = weakref.ref(program)
-            return
+        marks = program.__dict__
+        if marks.get(_CAME) is not self._mark and id(kernel) in self._of_kernel:
+            marks[_CAME] = self._mark  # one step of the interpreter: no lock
+        else:
+            self._remember(key, pipeline, kernel)
+
+    def _remember(self, key: MemoKey, pipeline: P, kernel: object) -> None:
         with self._lock:
             known = self._of_kernel.get(id(kernel))
             if known is None:
                 known = self._of_kernel[id(kernel)] = (kernel, [])
-            came_once.pop(key, None)
             keys = known[1]
             if key not in self.pipelines:
                 keys.append(key)
@@ -102,4 +96,3 @@ class Memo(Generic[P]):
         with self._lock:
             self.pipelines.clear()
             self._of_kernel.clear()
-            self._came_once.clear()
