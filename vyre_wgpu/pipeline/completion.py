@@ -30,6 +30,11 @@ class Completable(Protocol):
 
     nbytes: int
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the device is known to be done; nobody is asked."""
+        ...
+
     def finish(self, deadline: float | None = None) -> bool:
         """Finishes it if the device is done by a time of `time.monotonic`; whether it is done."""
         ...
@@ -72,7 +77,10 @@ class Completion:
             self._bytes = self._bytes - work.nbytes if self._pending else 0
 
     def settle(self) -> None:
-        """Finishes what the device has done, and the oldest work if much is pending."""
+        """Finishes what the device is known to have done, and the oldest work if much is pending.
+
+        Whatever is submitted or waited for later makes more of it known.
+        """
         pending = self._pending
         while pending:
             try:
@@ -80,6 +88,8 @@ class Completion:
             except IndexError:  # another thread was here
                 return
             is_full = len(pending) > _MOST_PENDING or self._bytes > self._budget
+            if not is_full and not oldest.is_ready:
+                return
             if not oldest.finish(None if is_full else 0.0):
                 return
             self.remove(oldest)

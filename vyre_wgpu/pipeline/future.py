@@ -65,6 +65,12 @@ class DispatchFuture:
         """Whether results or an error are there; never waits."""
         return self.finish(0.0)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the device is known to be done; nobody is asked, as `done` does."""
+        ticket = self._ticket
+        return ticket is None or bool(ticket.mapping.is_done)
+
     def result(self, timeout: float | None = None) -> list[Any]:
         """The results, as ``dispatch`` gives them.
 
