@@ -93,8 +93,9 @@ def test_which_results_are_written_in_place(pipe: WgpuPipeline) -> None:
         assert names_in_place(pipe, frame_of(pipe, [given(size)], {"a": 1})) == expected
     places = {"whole": vw.DEVICE, "wide": vw.SKIP}
     assert not frame_of(pipe, [given(100)], {"a": 1}, places).bound
-    short = vw.DispatchConfig(extent=50)
-    assert not frame_of(pipe, [given(100)], {"a": 1}, config=short).bound
+    for extent in (50, (1 << 16) + 1):  # not all is written; too many lanes
+        config = vw.DispatchConfig(extent=extent)
+        assert not frame_of(pipe, [given(100)], {"a": 1}, config=config).bound
 
 
 @pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 1000, 16384, 16385, 40000])

@@ -7,6 +7,7 @@ gets, or the exception that it raises.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ __all__ = ["PreparedCall", "Preparer"]
 
 _MOST_IN_PLACE = 1 << 16
 """Bytes of the largest result that a kernel writes into memory of the host's, over its bus: a copy
-of a small one costs more than the longer way."""
+of a small one costs more than the longer way. Also the most lanes, since each may trap there."""
 
 _TO_BE_SHOWN = object()
 """In the place of a result whose memory is the device's to choose."""
@@ -472,6 +473,7 @@ class Preparer:
         }
         shapes = dict(zip(self._returned, call.shapes, strict=True))
         slots, uploads, results = [], [], []
+        is_small = math.prod(call.extent) <= _MOST_IN_PLACE
         # Bindings are in the order of the program's buffers, and so of what it returns.
         for binding in kernel.descriptor.bindings:
             index = binding.buffer
@@ -480,7 +482,7 @@ class Preparer:
             # The grid of an indirect launch is not known here.
             covered = call.indirect is None and call.extent[0] >= call.lengths[index]
             nbytes = call.lengths[index] * buffer.dtype.itemsize
-            in_place = is_result and covered and index in self._in_place
+            in_place = is_small and is_result and covered and index in self._in_place
             in_place &= index not in call.inputs and 0 < nbytes <= _MOST_IN_PLACE
             in_place &= buffer.dtype.itemsize >= 4  # smaller ones share words
             slots.append(
