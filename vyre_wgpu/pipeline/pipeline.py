@@ -173,7 +173,7 @@ class WgpuPipeline:
             InputError, LimitError, OutputBudgetError, DeviceLostError, ForkedProcessError: as
                 `dispatch`; what happens later is raised by the future.
         """
-        deadline = deadline_of(config)
+        deadline = None if config is None else deadline_of(config)
         preparer = self._ready()
         submitter = preparer.submitter
         call = preparer.prepare(inputs, params, out, config)
@@ -181,7 +181,9 @@ class WgpuPipeline:
         if isinstance(call, SplitCall):
             ticket = call.begin(deadline)
         elif call.submission is not None:
-            submitter.completion.settle()
+            completion = submitter.completion
+            if completion.has_pending:
+                completion.settle()
             try:
                 ticket = submitter.start(call.submission, is_watched=deadline is not None)
             except BaseException:
