@@ -79,7 +79,7 @@ def test_a_site_that_is_no_trap_statement_is_a_loop_that_ran_too_long() -> None:
 
 
 def test_a_loop_inside_an_operation_is_named_with_advice() -> None:
-    """It has no line of its own; a loop that has one is shown by it and needs no words."""
+    """It has no line of its own, as others have, and none may be the program's."""
     program, _ = two_traps()
     error = trap_error(program, DESCRIPTOR, TrapWords(1, 0, UNKNOWN_SITE, 7), (10, 3))
     assert re.search(r"'loop-limit'.*lane \(7, 0\): the driver ended a loop inside", str(error))
@@ -89,7 +89,9 @@ def test_a_loop_inside_an_operation_is_named_with_advice() -> None:
     assert str(error).endswith(f"Fix: {error.fix}")
     assert pickle.loads(pickle.dumps(error)).fix == error.fix
     loop = TrapWords(1, 0, program.table.op.index(Op.IF), 7)
-    assert trap_error(program, DESCRIPTOR, loop, (10, 3)).fix == ""
+    error = trap_error(program, DESCRIPTOR, loop, (10, 3))
+    assert "its loop was ended before its condition did" in error.message
+    assert "max_iterations" in error.fix
 
 
 @pytest.mark.gpu

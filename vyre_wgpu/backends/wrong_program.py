@@ -10,6 +10,9 @@ from ..ir.builder import ProgramBuilder
 
 __all__ = ["no_options", "no_program"]
 
+_MOST_SHOWN = 80
+"""Characters of what was passed."""
+
 
 def no_program(given: object) -> InputError:
     """The error for what was passed as a program and is none.
@@ -26,8 +29,13 @@ def no_program(given: object) -> InputError:
         fix = f"a function that makes a program is called: pass {given.__name__}()"
     elif hasattr(given, "program") and hasattr(given, "dispatch"):
         fix = "this is a compiled program: pass its .program, or dispatch it"
+    elif isinstance(given, (bytes, bytearray, memoryview)):
+        fix = "if these are the bytes of one, pass vw.Program.from_bytes(data)"
+    text = repr(given)
+    if len(text) > _MOST_SHOWN:
+        text = text[:_MOST_SHOWN] + "..."
     kind = "" if given is None else f", but {describe(given)}"
-    return InputError(f"{given!r} is not a Program{kind}", fix=fix)
+    return InputError(f"{text} is not a Program{kind}", fix=fix)
 
 
 def no_options(given: object) -> InputError:

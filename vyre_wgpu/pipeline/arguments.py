@@ -437,7 +437,7 @@ def _param_fix(kind: str, low: int, high: int) -> str:
     if kind == "bool":
         return "pass True or False"
     if kind == "float":
-        return "pass a Python or NumPy scalar in that type's range"
+        return "pass an int or a float, Python's or NumPy's, in that type's range"
     return f"pass an int from {low} to {high}"
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..buffer.bindings import BindGroupStatistics
 from ..buffer.pool import PoolStatistics
 from ..errors import DeviceLostError
-from ..runtime.device import Device, reopen_device
+from ..runtime.device import CLOSED, Device, reopen_device
 from .compile import Compiler
 from .submit import Submitter
 
@@ -94,7 +94,7 @@ class Generations:
         with self._turn:
             old = self.current
             if self.is_closed:
-                raise DeviceLostError("the backend is closed", fix="open a new backend")
+                raise DeviceLostError("the backend is closed", fix=CLOSED)
             if old.device.loss is None:
                 return False
             old.submitter.close()
@@ -117,7 +117,7 @@ class Generations:
         self.current.submitter.check_process()
         with self._turn:
             if self.is_closed:
-                raise DeviceLostError("the backend is closed", fix="open a new backend")
+                raise DeviceLostError("the backend is closed", fix=CLOSED)
             self.current.submitter.lose(reason)
 
     def close(self) -> None:

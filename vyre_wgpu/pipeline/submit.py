@@ -27,7 +27,7 @@ from ..buffer.leases import Lease
 from ..buffer.pool import PoolStatistics
 from ..errors import DeviceLostError, DispatchTimeoutError, VyreError
 from ..runtime.calls import Calls
-from ..runtime.device import Device
+from ..runtime.device import CLOSED, Device
 from ..runtime.interrupts import held_back, is_interruption
 from ..runtime.leaving import Leaving, at_exit
 from ..wgsl.descriptor import TRAP_BYTES
@@ -328,7 +328,7 @@ class Submitter:
             raise Leaving
         if self._closing:
             raise DeviceLostError(
-                f"the device {self._device.info.name} is being closed", fix="open a new backend"
+                f"the device {self._device.info.name} is being closed", fix=CLOSED
             )
 
     def check_process(self) -> None:

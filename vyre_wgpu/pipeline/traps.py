@@ -19,6 +19,7 @@ from .blocks import workgroups_of
 
 __all__ = ["TrapWords", "trap_error"]
 
+_LONG_LOOP = "its loop was ended before its condition did, by max_iterations or by the driver"
 _HIDDEN_LOOP = (
     "the driver ended a loop inside an operation: vw.fmod or % of floats, ** with an integer, an "
     "atomic, or a store of a type below 32 bits"
@@ -79,11 +80,18 @@ def trap_error(
         return DivisionTrapError.of(lane, source=source, program=name)
     if row == UNKNOWN_SITE:
         return TrapError(LOOP_LIMIT, 0, lane, program=name, cause=_HIDDEN_LOOP, fix=_FEWER)
-    tag, address = LOOP_LIMIT, words.address
-    if op == Op.TRAP:
-        tag = program.tags[table.const[row]]
-        address = _signed(address, dtype_from_code(table.dtype[table.a[row]]))
-    return TrapError(tag, address, lane, source=source, program=name)
+    if op != Op.TRAP:
+        return TrapError(
+            LOOP_LIMIT,
+            words.address,
+            lane,
+            source=source,
+            program=name,
+            cause=_LONG_LOOP,
+            fix="let each lane run fewer rounds, and use more lanes; or raise max_iterations",
+        )
+    address = _signed(words.address, dtype_from_code(table.dtype[table.a[row]]))
+    return TrapError(program.tags[table.const[row]], address, lane, source=source, program=name)
 
 
 def _signed(word: int, dtype: DType) -> int:

@@ -26,7 +26,15 @@ from .info import AdapterInfo, Limits
 from .leaving import collect_at_exit
 from .quirks import Quirks, find_quirks
 
-__all__ = ["USEFUL_FEATURES", "Device", "is_loss", "open_device", "reopen_device", "safe_label"]
+__all__ = [
+    "CLOSED",
+    "USEFUL_FEATURES",
+    "Device",
+    "is_loss",
+    "open_device",
+    "reopen_device",
+    "safe_label",
+]
 
 USEFUL_FEATURES = frozenset(
     {
@@ -49,6 +57,9 @@ _IN_PLACE = "mappable-primary-buffers"
 
 MIN_BINDING_BYTES = 1 << 12
 """The lowest limit of a storage binding that may be asked for."""
+
+CLOSED = "compile the program again: vw.compile opens a new backend"
+"""What to do where a backend is closed."""
 
 _RECOVER = (
     "call backend.recover(), which opens the device again; pipelines go on, device buffers and "
@@ -151,9 +162,7 @@ class Device:
                 raise DeviceLostError(
                     f"the device {self.info.name} was lost: {self.loss}", fix=_RECOVER
                 )
-            raise DeviceLostError(
-                f"the device {self.info.name} is closed", fix="open a new backend"
-            )
+            raise DeviceLostError(f"the device {self.info.name} is closed", fix=CLOSED)
         if not self.is_ours:
             raise ForkedProcessError(
                 f"the device {self.info.name} was opened by process {self.process}, and this is "
@@ -203,7 +212,7 @@ class Device:
             if self.is_over or any(sign in text.lower() for sign in _GONE):
                 raise DeviceLostError(
                     f"the device {self.info.name} was lost while {doing}: {text}",
-                    fix=_RECOVER if self.loss is not None else "open a new backend",
+                    fix=_RECOVER if self.loss is not None else CLOSED,
                 ) from error
             raise VyreError(
                 f"the device {self.info.name} refused {doing}: {text}",
