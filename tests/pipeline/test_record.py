@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,92 @@ def test_host_arrays_are_read_at_each_replay(backend: WgpuBackend, pipe: WgpuPip
         assert handle.result()[0] is out
         assert (out == k + 1).all()
     recording.close()
+
+
+class Copies:
+    """Gives NumPy a copy each time."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        return self.array.copy()
+
+
+SEEN = {  # the memory that is written to, and what is recorded of it
+    "plain": lambda base: base,
+    "strided": lambda base: base[::2],
+    "reversed": lambda base: base[::-1],
+    "column": lambda base: base.reshape(10, 10)[:, 3],
+    "Fortran": lambda base: base.reshape(10, 10).T,
+    "big-endian": lambda base: base.view(">u4"),
+    "memoryview": memoryview,
+    "copies": Copies,
+}
+
+
+@pytest.mark.parametrize("seen", SEEN.values(), ids=list(SEEN))
+def test_what_has_to_be_converted_is_read_at_each_replay_too(
+    backend: WgpuBackend, pipe: WgpuPipeline, seen: Any
+) -> None:
+    base = X.copy()
+    given = seen(base)
+    other = np.zeros(5, np.uint32)
+    with backend.record() as recording:
+        one = recording.add(pipe, [other], {"a": 1})
+        handle = recording.add(pipe, [given], {"a": 7})
+    for k in range(3):
+        base[:] = (X + k).byteswap() if np.asarray(given).dtype.byteorder == ">" else X + k
+        other[:] = k
+        recording.replay()
+        np.testing.assert_array_equal(handle.result()[0], pipe.fn(given, a=7))
+        np.testing.assert_array_equal(handle.result()[0], np.asarray(given).astype(np.uint32) + 7)
+        np.testing.assert_array_equal(one.result()[0], other + 1)
+    recording.close()
+
+
+def test_what_changes_its_size_is_refused(backend: WgpuBackend, pipe: WgpuPipeline) -> None:
+    given = Copies(X)
+    with backend.record() as recording:
+        recording.add(pipe, [given], {"a": 7})
+    recording.replay()
+    given.array = X[:50]
+    with pytest.raises(vw.InputError, match="input 'x' has 50 elements now, and had 100"):
+        recording.replay()
+    given.array = X
+    recording.replay()
+    recording.close()
+
+
+def test_a_replay_that_was_interrupted_may_be_repeated(
+    pipe: WgpuPipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On other buffers, as the device may still be at work on these."""
+    with WgpuBackend() as own:
+        mine = own.compile(program())
+        with own.record() as recording:
+            handle = recording.add(mine, [X], {"a": 7})
+        recording.replay()
+        calls: Any = own.device.calls
+        for name in ("wait", "submit", "fetch"):
+
+            def interrupt(*_: object) -> None:
+                raise KeyboardInterrupt
+
+            with monkeypatch.context() as patch:
+                patch.setattr(calls, name, interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    recording.replay()
+            with pytest.raises(vw.VyreError, match="ended by KeyboardInterrupt"):
+                handle.result()
+            for _ in range(3):
+                recording.replay()
+                np.testing.assert_array_equal(handle.result()[0], X + 7)
+        recording.close()
+        submitter = own._generations.current.submitter
+        mine.fn(X, a=1)
+        assert not submitter._leases._lent
+        assert not list(submitter._batches)
 
 
 def test_a_replay_makes_nothing(backend: WgpuBackend, pipe: WgpuPipeline) -> None:

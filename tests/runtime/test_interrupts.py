@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,40 @@ def test_what_a_handler_raises_comes_after_the_block_and_others_are_called_too()
     assert signal.getsignal(signal.SIGALRM) is handler
     with pytest.raises(Own):
         strike(signal.SIGALRM)
+
+
+def test_handlers_are_back_though_one_that_is_back_raises() -> None:
+    """The signal comes while the others are still to be put back."""
+
+    def handler(number: int, frame: object) -> None:
+        raise Own
+
+    for number in (signal.SIGINT, signal.SIGALRM, signal.SIGUSR1):
+        signal.signal(number, handler)
+    put = signal.signal
+    for first in range(3):
+        left = [first]
+
+        def put_and_strike(number: int, new: Any, left: list[int] = left) -> Any:
+            before = put(number, new)
+            if new is handler and left:
+                left[0] -= 1
+                if left[0] < 0:
+                    left.clear()
+                    strike(number)
+            return before
+
+        def leave(replaced: Any = put_and_strike) -> None:
+            with held_back():
+                signal.signal = replaced
+
+        try:
+            with pytest.raises(Own):
+                leave()
+        finally:
+            signal.signal = put
+        for number in (signal.SIGINT, signal.SIGALRM, signal.SIGUSR1):
+            assert signal.getsignal(number) is handler
 
 
 def test_signals_without_a_handler_in_python_are_left_alone() -> None:

@@ -127,13 +127,37 @@ class Binder:
             shape = self._new_shape(given, integers, config, check)
             if options is not None:
                 self._remember(key, shape)
-        if not is_plain:
-            for (index, buffer, _), item in zip(self._fast, given, strict=True):
-                if isinstance(item, DeviceBuffer):
-                    residents[index] = item
-                else:
-                    arrays[index] = contiguous(item, buffer.dtype)
-        return BoundCall(shape, arrays, residents, bits, indirect)
+        if is_plain:
+            return BoundCall(shape, arrays, residents, bits, indirect)
+        converted: dict[int, object] = {}
+        for (index, buffer, _), item, value in zip(self._fast, given, inputs, strict=True):
+            if isinstance(item, DeviceBuffer):
+                residents[index] = item
+            else:
+                arrays[index] = contiguous(item, buffer.dtype)
+                if item is not value or arrays[index] is not item:
+                    converted[index] = value
+        return BoundCall(shape, arrays, residents, bits, indirect, converted)
+
+    def read_again(self, call: BoundCall) -> dict[int, Array]:
+        """The inputs of a call as they are now, by buffer index.
+
+        Raises:
+            InputError: what was passed has another size now.
+        """
+        arrays = dict(call.inputs)
+        for index, value in call.given.items():
+            buffer = self._program.buffers[index]
+            item = as_input(value, buffer.dtype, buffer.name)
+            assert not isinstance(item, DeviceBuffer)
+            if item.size != call.lengths[index]:
+                raise InputError(
+                    f"input {buffer.name!r} has {item.size} elements now, and had "
+                    f"{call.lengths[index]} when it was recorded",
+                    fix="record the dispatch again",
+                )
+            arrays[index] = contiguous(item, buffer.dtype)
+        return arrays
 
     def _remember(self, key: tuple[Any, ...], shape: Shape) -> None:
         with self._lock:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..buffer.arrays import Array
@@ -47,6 +49,7 @@ class BoundCall(NamedTuple):
         residents: buffer index to device buffer, for the inputs that already live on a device.
         params: bit pattern of every param, by param index (`DType.encode`).
         indirect: where the device has the number of workgroups, or None.
+        given: buffer index to what the caller passed, for the inputs that had to be converted.
     """
 
     shape: Shape
@@ -54,6 +57,7 @@ class BoundCall(NamedTuple):
     residents: dict[int, DeviceBuffer]
     params: tuple[int, ...]
     indirect: Indirect | None = None
+    given: Mapping[int, object] = MappingProxyType({})
 
     @property
     def lengths(self) -> tuple[int, ...]:

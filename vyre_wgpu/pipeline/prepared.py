@@ -105,6 +105,7 @@ class PreparedCall:
 
         Raises:
             DeviceLostError: a device buffer that it uses is closed, or the device is.
+            InputError: an array has another size now.
         """
         submission, results = self.submission, self._results
         used = [*self._call.residents.values(), *(results or ())]
@@ -128,6 +129,10 @@ class PreparedCall:
             if submission is not None:
                 arrays = [result for result in results if isinstance(result, np.ndarray)]
                 submission = submission._replace(results=arrays)
+        if submission is not None and self._call.given:
+            assert self._plan is not None
+            inputs = self._owner.read_again(self._call)
+            submission = submission._replace(uploads=[inputs[i] for i in self._plan.uploads])
         return PreparedCall(
             self._owner, self._call, submission, self._plan, self._places, results, self._made
         )
@@ -140,12 +145,12 @@ class PreparedCall:
             arrays = self.submission.results
             assert isinstance(arrays, list)
             if self._is_shown:
-                arrays.extend([None] * len(self._plan.results))
+                arrays[:] = [None] * len(self._plan.results)
                 self._results = [_TO_BE_SHOWN] * len(self._plan.results)
                 return
             empty = self._owner.submitter.results.empty
-            for shape, dtype in self._plan.results:
-                arrays.append(empty(shape, dtype))
+            # In one step, which may be repeated if a signal came.
+            arrays[:] = [empty(shape, dtype) for shape, dtype in self._plan.results]
             self._results = arrays
 
     def destination(self, number: int) -> object:
@@ -248,6 +253,10 @@ class Preparer:
     def chunk(self, data: object) -> list[object]:
         """The inputs of ``push_chunk``; see `Binder.chunk`."""
         return self._binder.chunk(data)
+
+    def read_again(self, call: BoundCall) -> dict[int, Array]:
+        """The inputs of a call as they are now; see `Binder.read_again`."""
+        return self._binder.read_again(call)
 
     def prepare(
         self,

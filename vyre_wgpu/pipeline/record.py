@@ -188,7 +188,11 @@ class Recording:
                         submitter.abandon(ticket)
                         raise
                 except BaseException as error:
-                    self._is_closed = batch.is_ended or batch.is_submitted
+                    if isinstance(error, VyreError):
+                        self._is_closed = batch.is_ended or batch.is_submitted
+                    else:  # interrupted: the device may be at work on these buffers
+                        self._batch = None
+                        submitter.let_go(batch)
                     self._spoil(error)
                     raise
             self._hand_out(calls, iter(outcomes))

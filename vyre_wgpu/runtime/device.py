@@ -23,6 +23,7 @@ from .adapter import Adapter, choose, find_again
 from .calls import UPLOAD_BUDGET, Calls, choose_calls
 from .forked import current_process
 from .info import AdapterInfo, Limits
+from .interrupts import held_back
 from .leaving import collect_at_exit
 from .quirks import Quirks, find_quirks
 
@@ -283,10 +284,20 @@ def open_device(
             fix=f"pass {1 << 27}, or None for as much as the device binds",
         )
     collect_at_exit()
+    chosen = settings.current()
+    with held_back():
+        return _open(request, chosen, immediates, max_binding_bytes)
+
+
+def _open(
+    request: int | str | None,
+    chosen: settings.Settings,
+    immediates: bool,
+    max_binding_bytes: int | None,
+) -> Device:
     adapter = choose(request)
     handle = _request(adapter, max_binding_bytes)
     quirks = find_quirks(adapter.info, handle)
-    chosen = settings.current()
     return Device(
         adapter.info,
         handle,

@@ -44,7 +44,7 @@ class held_back:
             return
         try:
             for number in _SIGNALS:
-                handler: Any = signal.getsignal(number)
+                handler: Any = _behind(signal.getsignal(number), number)
                 if callable(handler) and not _is_holding(handler):
                     self._handlers[number] = handler
                     signal.signal(number, self._note)
@@ -61,20 +61,34 @@ class held_back:
         trace: TracebackType | None,
     ) -> None:
         if self._handlers:
-            self._end()
-            self._make_up_for()
+            try:
+                self._end()
+            finally:
+                self._make_up_for()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self._holds:
             if number not in self._came:
                 self._came.append(number)
-        else:  # it could not be put back, since another handler raised
+        else:  # it was not put back, since others raised one after the other
             self._handlers[number](number, frame)
 
     def _end(self) -> None:
-        self._holds = False
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+        """Puts all handlers back, though some that are back raise meanwhile."""
+        left = list(self._handlers.items())
+        raised: list[BaseException] = []
+        try:
+            while left:
+                try:
+                    while left:
+                        signal.signal(*left[-1])
+                        left.pop()
+                except BaseException as error:
+                    raised.append(error)
+        finally:
+            self._holds = False
+        if raised:
+            raise raised[0]
 
     def _make_up_for(self) -> None:
         """Calls the handlers of what came, all of them, though one raises."""
@@ -98,6 +112,15 @@ def is_interruption(error: BaseException) -> bool:
     import wgpu
 
     return not isinstance(error, wgpu.GPUError)
+
+
+def _behind(handler: Any, number: int) -> Any:
+    """The handler that a block which has ended stands for, if it could not put it back."""
+    block = getattr(handler, "__self__", None)
+    while isinstance(block, held_back) and not block._holds:
+        handler = block._handlers[number]
+        block = getattr(handler, "__self__", None)
+    return handler
 
 
 def _is_holding(handler: Any) -> bool:

@@ -165,7 +165,8 @@ class Uploads:
             self._lent.discard(slot)
             self._views.discard(slot)
             self._slots.append(slot)
-            if slot.memory is None and slot.mapping is None:  # could not be mapped again
+            is_lost = slot.memory is None and slot.mapping is None and slot not in self._used
+            if is_lost:  # it could not be mapped again
                 self._forget(slot)
 
     def _look_at(self, slot: _Slot) -> None:
