@@ -49,6 +49,58 @@ def test_a_long_storm(native: str, number: str) -> None:
         assert done.returncode == 0, done.stderr[-3000:]
 
 
+PARSING = """
+import signal
+import cffi
+import wgpu.backends.wgpu_native
+import numpy as np
+import vyre_wgpu as vw
+from vyre_wgpu.backends.wgpu import WgpuBackend
+from vyre_wgpu.runtime.interrupts import _is_holding
+parse, bare = cffi.FFI._typeof_locked, []
+def watch(self, text):
+    if not _is_holding(signal.getsignal(signal.SIGINT)):
+        bare.append(text)
+    return parse(self, text)
+cffi.FFI._typeof_locked = watch
+X = np.arange(300_000, dtype=np.uint32)
+with WgpuBackend() as backend:
+    b = vw.ProgramBuilder("shift")
+    x = b.read("x", vw.u32)
+    y = b.output("y", vw.u32, like=x)
+    with b.if_(x[b.global_id()] == 5_000_000):
+        b.trap("five", 1)
+    y[b.global_id()] = x[b.global_id()] + 1
+    pipe = backend.compile(b.build())
+    for given in (X[:100], X):
+        for _ in range(3):
+            pipe.dispatch([given])
+            pipe.submit([given]).result()
+            pipe.dispatch([given], config=vw.DispatchConfig(zero_copy=True))
+            pipe.dispatch([given], config=vw.DispatchConfig(deadline=100))
+        with backend.upload(given) as buffer:
+            pipe.dispatch([buffer], out={"y": vw.DEVICE})[0].download()
+        recording = backend.record()
+        recording.add(pipe, [given])
+        recording.replay()
+        recording.close()
+    view = pipe.input_view("x", 300_000)
+    view[:] = X
+    pipe.fn(view)
+    backend.lose_device()
+    backend.recover()
+    pipe.fn(X)
+print(sorted(set(bare)))
+"""
+
+
+@PATHS
+def test_no_type_is_parsed_where_a_signal_may_come(native: str) -> None:
+    """cffi's lock would be kept for good if a handler raised meanwhile."""
+    done = run(["-c", PARSING], native)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr[-3000:]
+
+
 DAEMONS = """
 import sys, threading, time
 import numpy as np

@@ -141,7 +141,9 @@ def test_an_exception_of_a_handler_is_told_from_one_of_a_call() -> None:
 
     assert is_interruption(KeyboardInterrupt())
     assert is_interruption(Own())
-    for error in (DeviceLostError("x", fix="y"), RuntimeError(), wgpu.GPUValidationError("x")):
+    assert is_interruption(TimeoutError())
+    calls = (DeviceLostError("x", fix="y"), wgpu.GPUValidationError("x"), RuntimeError())
+    for error in (*calls, MemoryError(), ValueError(), TypeError(), KeyError()):
         assert not is_interruption(error)
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(is_interruption(Own())))

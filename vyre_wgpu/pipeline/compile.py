@@ -22,6 +22,7 @@ from ..ir.program import Program
 from ..ir.types import DType, dtype_from_code
 from ..runtime.device import Device, is_loss, safe_label
 from ..runtime.forked import current_process
+from ..runtime.interrupts import held_back
 from ..wgsl.descriptor import KernelDescriptor, ShaderArtifact
 from ..wgsl.options import CompileOptions
 from ..wgsl.target import Target
@@ -244,7 +245,7 @@ class Compiler:
         descriptor, label = artifact.descriptor, safe_label(label)
         _check_features(descriptor, self.device, label)
         _check_limits(descriptor, self.device, label)
-        with self.device.reporting(f"compiling {label!r}"):
+        with held_back(), self.device.reporting(f"compiling {label!r}"):
             try:
                 module = self.device.wgpu.create_shader_module(label=label, code=artifact.wgsl)
                 self._counters.add(modules_created=1)

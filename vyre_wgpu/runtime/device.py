@@ -315,15 +315,16 @@ def reopen_device(lost: Device) -> Device:
         NoAdapterError: the adapter is gone, or gives no device.
         ForkedProcessError: this is a child of the process that opened it.
     """
-    adapter = find_again(lost.info)
-    return Device(
-        adapter.info,
-        _request(adapter, lost.limits.max_binding_size),
-        immediates=lost.has_immediates,
-        quirks=lost.quirks,
-        native=lost.takes_native,
-        upload_bytes=lost.upload_bytes,
-    )
+    with held_back():
+        adapter = find_again(lost.info)
+        return Device(
+            adapter.info,
+            _request(adapter, lost.limits.max_binding_size),
+            immediates=lost.has_immediates,
+            quirks=lost.quirks,
+            native=lost.takes_native,
+            upload_bytes=lost.upload_bytes,
+        )
 
 
 def _request(adapter: Adapter, max_binding_bytes: int | None) -> Any:

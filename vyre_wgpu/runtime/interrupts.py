@@ -100,12 +100,19 @@ class held_back:
                 self._make_up_for()
 
 
+_OF_CALLS = (
+    VyreError, RuntimeError, MemoryError, ArithmeticError, AssertionError, AttributeError,
+    LookupError, NameError, TypeError, ValueError,
+)  # fmt: skip
+
+
 def is_interruption(error: BaseException) -> bool:
     """Whether an exception may be a signal handler's, rather than what a call here came to.
 
-    Handlers run in the main thread only. One that raises a `RuntimeError` passes for wgpu.
+    Handlers run in the main thread only. One that raises what Python's own operations raise passes
+    for these.
     """
-    if isinstance(error, (VyreError, RuntimeError)):
+    if isinstance(error, _OF_CALLS):
         return False
     if threading.get_ident() != threading.main_thread().ident:
         return not isinstance(error, Exception)

@@ -93,15 +93,25 @@ class NativeCalls:
     ) -> None:
         from wgpu.backends.wgpu_native import _api, _helpers, ffi, lib, lib_path
 
-        self._ffi, self._lib = ffi, lib
+        self._ffi = ffi
         self._errors: Any = _api.error_handler
         self._error_types: Any = _helpers.ERROR_TYPES
         self._slot: Any = _helpers.ErrorSlot(_CAPTURE)  # of whose turn it is
         self._c = load(lib_path)
+        # Types and functions are looked up here, where no signal comes between: cffi would keep its
+        # lock for good.
+        self._words_type, self._bytes_type, self._index_type, self._text_type = (
+            ffi.typeof(name) for name in ("uint32_t *", "char *", "uint64_t *", "char[]")
+        )
+        self._label_types = [
+            ffi.typeof(f"WGPU{name}Descriptor *") for name in ("CommandEncoder", "ComputePass")
+        ]
+        self._address_type = ffi.typeof("uintptr_t")
+        self._buffer_type = ffi.typeof("WGPUBuffer")
+        self._wait_call, self._write_call = lib.wgpuDevicePoll, lib.wgpuQueueWriteBuffer
         self._wgpu = wgpu_device
         self._device = self.buffer(wgpu_device)
         self._queue = self.buffer(wgpu_device.queue)
-        self._words_type, self._bytes_type = ffi.typeof("uint32_t *"), ffi.typeof("char *")
         self._commands = (c_void_p * 2)()
         self._uploads = Uploads(
             self._upload_buffer,
@@ -118,7 +128,7 @@ class NativeCalls:
         self._next = 0
         self._interrupts: list[BaseException] = []
 
-        address = ffi.typeof("uintptr_t")
+        address = self._address_type
 
         pending = self._pending
 
@@ -148,7 +158,7 @@ class NativeCalls:
         mapped = ffi.callback(signature, note, onerror=finish_note)
         self._mapped = mapped  # alive for as long as wgpu-native may call it
         self._info = CallbackInfo(
-            None, _PROCESS_EVENTS, int(ffi.cast("uintptr_t", mapped)), None, None
+            None, _PROCESS_EVENTS, int(ffi.cast(self._address_type, mapped)), None, None
         )
 
     # Handles
@@ -158,19 +168,18 @@ class NativeCalls:
         internal = wgpu_object._internal
         if internal is None:
             raise RuntimeError(f"{wgpu_object!r} is released")
-        return int(self._ffi.cast("uintptr_t", internal))
+        return int(self._ffi.cast(self._address_type, internal))
 
     pipeline = group = buffer
 
     def label(self, text: str) -> Any:
         """Descriptors of a command encoder and a compute pass, and what keeps them alive."""
         ffi, raw = self._ffi, text.encode()
-        data = ffi.new("char[]", raw)
-        encoder = ffi.new("WGPUCommandEncoderDescriptor *")
-        compute = ffi.new("WGPUComputePassDescriptor *")
+        data = ffi.new(self._text_type, raw)
+        encoder, compute = map(ffi.new, self._label_types)
         for descriptor in (encoder, compute):
             descriptor.label.data, descriptor.label.length = data, len(raw)
-        addresses = [int(ffi.cast("uintptr_t", pointer)) for pointer in (encoder, compute)]
+        addresses = [int(ffi.cast(self._address_type, pointer)) for pointer in (encoder, compute)]
         return (*addresses, (data, encoder, compute))
 
     # Work
@@ -381,8 +390,8 @@ class NativeCalls:
     def _write_large(
         self, buffer: int, data: npt.NDArray[Any] | bytes, size: int, offset: int
     ) -> None:
-        ffi, write = self._ffi, self._lib.wgpuQueueWriteBuffer
-        queue, target = self._wgpu.queue._internal, ffi.cast("WGPUBuffer", buffer)
+        ffi, write = self._ffi, self._write_call
+        queue, target = self._wgpu.queue._internal, ffi.cast(self._buffer_type, buffer)
         flat = data if isinstance(data, bytes) else _flat(data)
         whole = size - size % 4
         write(queue, target, offset, ffi.from_buffer(flat), whole)
@@ -448,11 +457,11 @@ class NativeCalls:
                     return True
             return False
         start = time.monotonic()
-        index = self._ffi.new("uint64_t *", mapping.submission)
+        index = self._ffi.new(self._index_type, mapping.submission)
         self._errors.capture(_CAPTURE)
         try:
             for tries in itertools.count():
-                self._lib.wgpuDevicePoll(self._wgpu._internal, 1, index)
+                self._wait_call(self._wgpu._internal, 1, index)
                 if mapping.status:
                     break
                 # Another thread's poll may have taken our callback, and be about to call it. If it

@@ -52,6 +52,11 @@ class PublicCalls:
     name = "public"
 
     def __init__(self, wgpu_device: Any) -> None:
+        from wgpu.backends.wgpu_native import ffi
+
+        # For `read_mapped`, which is called where a signal may come: cffi would keep its lock for
+        # good if one came while it parses a type.
+        ffi.typeof("intptr_t")
         self._device = wgpu_device
         self._queue = wgpu_device.queue
 
