@@ -132,6 +132,23 @@ def test_a_lent_buffer_that_cannot_be_mapped_again_leaves_the_budget(own: WgpuBa
     assert not uploads._lent
 
 
+def test_a_lent_buffer_at_work_is_kept_though_its_array_is_gone(own: WgpuBackend) -> None:
+    """As where a signal came between filling and submitting."""
+    uploads = uploads_of(own)
+    pipe = own.compile(add())
+    view, (one, other) = pipe.input_view("x", 2 * WORTH_IT), arrays(2 * WORTH_IT)
+    view[:] = one
+    assert uploads.put(view.reshape(-1).view(np.uint8), takes_lent=True) is not None
+    (slot,) = uploads._used
+    del view
+    gc.collect()
+    np.testing.assert_array_equal(pipe.fn(one, other), one + other)
+    assert slot in uploads._slots
+    for _ in range(3):
+        np.testing.assert_array_equal(pipe.fn(one, other), one + other)
+    assert slot.memory is not None or slot.mapping is not None
+
+
 def test_closed_and_lost_devices_free_it(own: WgpuBackend) -> None:
     pipe = own.compile(add())
     one, other = arrays(WORTH_IT)
