@@ -57,6 +57,7 @@ import numpy as np
 import vyre_wgpu as vw
 from vyre_wgpu.backends.wgpu import WgpuBackend
 from vyre_wgpu.runtime.interrupts import _is_holding
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background
 parse, bare = cffi.FFI._typeof_locked, []
 def watch(self, text):
     if not _is_holding(signal.getsignal(signal.SIGINT)):
