@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from .calls import UPLOAD_BUDGET, Step
 from .copying import copy_bytes
-from .interrupts import held_back
+from .interrupts import held_back, is_interruption
 from .native_functions import CallbackInfo, load
 from .uploads import WORTH_IT, LentMemory, Upload, Uploads
 from .waiting import Patience, pauses
@@ -151,8 +151,8 @@ class NativeCalls:
                     given = traceback.tb_frame.f_locals
                     note(given["status"], given["message"], given["number"], None)
                     error = None
-                except BaseException as another:
-                    error = another
+                except BaseException as another:  # of a handler once more, or no such frame
+                    error = another if is_interruption(another) else None
 
         signature = "void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)"
         mapped = ffi.callback(signature, note, onerror=finish_note)
