@@ -36,18 +36,20 @@ class Batches:
 
         Each submission has buffers of its own, and a piece of the staging buffer that all share.
         """
+        pieces = [aligned(s.frame.staging_bytes, STAGING_STEP) for s in submissions]
+        batch.nbytes = sum(pieces)
         try:
             for submission in submissions:
                 prepared = self._outfitter.frame(submission.frame)
                 batch.leases.append(self._leases.take(prepared.key[:-1]))
-                batch.nbytes += aligned(submission.frame.staging_bytes, STAGING_STEP)
             need = Need(STAGING_POOL, batch.nbytes)
             batch.leases.append(self._leases.take(self._leases.key(-1, [need])))
             staging, base = batch.leases[-1].buffers[0], 0
-            for submission, lease in zip(submissions, batch.leases[:-1], strict=True):
+            leases = batch.leases[:-1]
+            for submission, lease, piece in zip(submissions, leases, pieces, strict=True):
                 outfit = self._outfitter.make(lease, submission, staging, base)
                 batch.outfits.append((outfit, base))
-                base += aligned(submission.frame.staging_bytes, STAGING_STEP)
+                base += piece
             batch.handle = self._calls.label(batch.label)
         except BaseException:
             for lease in batch.leases:
